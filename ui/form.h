@@ -148,6 +148,9 @@ extern const char *const form_group_names[5];
 
 /* ---- files of models ---- */
 
+/* Of a list of models so many are looked into for their parameters, at each keystroke. */
+#define FORM_MODELS 32
+
 struct form_file {
     char *path, *text; /* text: NULL where it cannot be had */
     bool there;

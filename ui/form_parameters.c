@@ -11,7 +11,7 @@
 
 #define MOST_TEXT (1 << 20)
 
-#define MOST_KEPT 32 /* files: more models than a sweep has */
+#define MOST_KEPT FORM_MODELS /* files */
 
 struct form_model {
     struct form_file file;
@@ -26,7 +26,7 @@ struct found {
 struct search {
     struct found found[SPEC_PARAMS];
     size_t n;
-    bool unread; /* a model's text could not be had: nothing is known of its parameters */
+    bool unread; /* a model's text was not had: nothing is known of its parameters */
 };
 
 static void read_lines(struct search *s, const char *text)
@@ -167,11 +167,16 @@ void form_find_parameters(struct form *f, const struct spec_sweep *s)
     struct search search = {.n = 0};
     bool listed = false;
 
-    for (size_t a = 0; a < s->axes; a++)
-        for (size_t v = 0; !strcmp(s->axis[a].key, "model") && v < s->axis[a].values; v++) {
-            read_model(f, &search, s->axis[a].value[v]);
-            listed = true;
-        }
+    for (size_t a = 0; a < s->axes; a++) {
+        const struct spec_axis *axis = &s->axis[a];
+
+        if (strcmp(axis->key, "model") != 0)
+            continue;
+        listed = true;
+        for (size_t v = 0; v < axis->values && v < FORM_MODELS; v++)
+            read_model(f, &search, axis->value[v]);
+        search.unread |= axis->values > FORM_MODELS;
+    }
     if (!listed)
         read_model(f, &search, s->base.model);
     for (size_t i = FORM_KEYS; i < f->fields; i++)

@@ -26,6 +26,15 @@ static bool may_vary(const char *key)
     return true;
 }
 
+/* Of its list; 0: it has none. */
+static size_t values_of(const struct setup *s, const char *key)
+{
+    for (size_t a = 0; a < s->form.sweep.axes && s->form.good; a++)
+        if (!strcmp(s->form.sweep.axis[a].key, key))
+            return s->form.sweep.axis[a].values;
+    return 0;
+}
+
 /* What is said below the form: what is wrong, what could be typed, or what the key is for. */
 static void add_words(const struct setup *s, struct text *out, int *role)
 {
@@ -58,6 +67,8 @@ static void add_words(const struct setup *s, struct text *out, int *role)
         text_add(out, "how many values loguniform:A:B draws\na count from 1 to 10000");
     else if (id >= 0)
         text_addf(out, "%s\n%s", spec_keys[id].help, spec_keys[id].values);
+    if (!strcmp(s->form.field[i].key, "model") && values_of(s, "model") > FORM_MODELS)
+        text_addf(out, "\nparameters of the first %d models have fields", FORM_MODELS);
     if (s->open && s->form.field[i].is->kind == FORM_NUMBER && may_vary(s->form.field[i].key))
         text_add(out, "\na list is a sweep: 1, 2, 3 or geom:A:B:N, lin:A:B:N, step:A:B:S");
 }
@@ -124,12 +135,11 @@ static void draw_error(const struct setup *s, struct grid *g, struct rect in, in
 static void draw_note(struct setup *s, struct grid *g, struct rect in, int r, size_t i, int from)
 {
     const struct form_field *x = &s->form.field[i];
+    size_t values = x->text ? values_of(s, x->key) : 0;
     char note[40] = "";
 
-    for (size_t a = 0; a < s->form.sweep.axes && s->form.good; a++)
-        if (x->text && !strcmp(s->form.sweep.axis[a].key, x->key))
-            snprintf(note, sizeof note, "%zu value%s", s->form.sweep.axis[a].values,
-                     s->form.sweep.axis[a].values == 1 ? "" : "s");
+    if (values)
+        snprintf(note, sizeof note, "%zu value%s", values, values == 1 ? "" : "s");
     if (x->text && !x->applies)
         snprintf(note, sizeof note, "no effect");
     if (*note && from + 2 + (int)strlen(note) <= in.columns)

@@ -372,6 +372,36 @@ TEST(a_models_file_is_read_once_and_again_when_it_changes)
     free(path);
 }
 
+static int asked;
+
+static void count_asked(void *user, const char *path)
+{
+    (void)user;
+    (void)path;
+    asked++;
+}
+
+/* At each keystroke they are looked into: what that takes grows no further. */
+TEST(of_very_many_models_the_first_are_looked_into)
+{
+    struct text list = {0};
+    struct form f;
+
+    form_start(&f);
+    set(&f, "model", "mlp");
+    set(&f, "model.width", "64");
+    f.read_model = count_asked;
+    for (int i = 0; i < 10 * FORM_MODELS; i++)
+        text_addf(&list, "%s./%d.net", i ? ", " : "", i);
+    asked = 0;
+    set(&f, "model", text_str(&list));
+    CHECK_INT(asked, FORM_MODELS);
+    CHECK(f.field[form_find(&f, "model.width")].applies); /* any of the others may have it */
+    CHECK_INT(spec_sweep_cells(&f.sweep), 10 * FORM_MODELS);
+    form_end(&f);
+    text_free(&list);
+}
+
 TEST(a_run_is_loaded_without_what_is_default)
 {
     struct form f;
