@@ -31,6 +31,8 @@ static void find_alike(struct survey *v)
         n *= s->axis[a].values;
     }
     v->alike = mem_new(n, sizeof *v->alike);
+    if (v->lr_axis < s->axes)
+        v->lr_value = mem_new(s->axis[v->lr_axis].values, sizeof *v->lr_value);
 }
 
 struct survey *survey_new(struct spec_sweep *s)
@@ -58,6 +60,7 @@ void survey_free(struct survey *v)
     free(v->place);
     free(v->step);
     free(v->alike);
+    free(v->lr_value);
     free(v->order);
     free(v->kind_of);
     spec_sweep_free(&v->sweep);
@@ -123,18 +126,26 @@ static void look_closely(struct survey *v, size_t cell, struct alike *out)
     out->kind = (uint16_t)kinds_find(&v->kinds, v->cell);
 }
 
+static double read_lr(const struct survey *v, const char *value)
+{
+    double lr;
+
+    if (text_to_double(value, &lr))
+        return lr;
+    /* it stands in quotes */
+    return spec_set(v->cell, "lr", value, NULL, NULL, NULL) == ERR_OK ? v->cell->lr : NAN;
+}
+
 static double lr_of(const struct survey *v, const struct alike *x)
 {
-    const struct spec_axis *axis = &v->sweep.axis[v->lr_axis];
-    double lr;
+    size_t at;
 
     if (v->lr_axis == v->sweep.axes)
         return x->lr;
-    if (!text_to_double(axis->value[v->place[v->lr_axis]], &lr)) /* it stands in quotes */
-        lr = spec_set(v->cell, "lr", axis->value[v->place[v->lr_axis]], NULL, NULL, NULL) == ERR_OK
-                 ? v->cell->lr
-                 : NAN;
-    return lr * x->lr;
+    at = v->place[v->lr_axis];
+    if (!v->lr_value[at])
+        v->lr_value[at] = read_lr(v, v->sweep.axis[v->lr_axis].value[at]);
+    return v->lr_value[at] * x->lr;
 }
 
 static uint16_t look_at(struct survey *v, size_t cell)

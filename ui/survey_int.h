@@ -44,6 +44,7 @@ struct survey {
     size_t *step;        /* (axes) to the next value's number in alike; 0: its values are alike */
     struct alike *alike; /* by the number of those that are */
     size_t lr_axis;      /* axes: none whose values are alike */
+    double *lr_value;    /* (values of that) as numbers, from when they are needed; 0 before */
     struct spec *cell;
     size_t cells, seen, made, left_out, other; /* made: not those like an earlier one */
     struct kinds kinds;

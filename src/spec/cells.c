@@ -14,16 +14,23 @@ struct grid {
     size_t sides;
 };
 
+static size_t first_of_side(const struct spec_sweep *s, size_t a)
+{
+    size_t b = 0;
+
+    while (b < a && (!s->axis[a].zip || s->axis[b].zip != s->axis[a].zip))
+        b++;
+    return b;
+}
+
 static struct grid grid_of(const struct spec_sweep *s)
 {
     struct grid g = {mem_new(s->axes + 1, sizeof *g.side), mem_new(s->axes + 1, sizeof *g.length),
                      0};
 
     for (size_t a = 0; a < s->axes; a++) {
-        size_t b = 0;
+        size_t b = first_of_side(s, a);
 
-        while (b < a && (!s->axis[a].zip || s->axis[b].zip != s->axis[a].zip))
-            b++;
         g.side[a] = b < a ? g.side[b] : g.sides++;
         g.length[g.side[a]] = s->axis[a].values;
     }
@@ -61,19 +68,20 @@ size_t spec_sweep_cells(const struct spec_sweep *s)
     return cells;
 }
 
+/* Without a grid: of a large sweep it is asked for each cell at each keystroke. */
 void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place)
 {
-    struct grid g = grid_of(s);
-    size_t *at = mem_new(g.sides + 1, sizeof *at);
+    for (size_t a = s->axes; a-- > 0;) {
+        const struct spec_axis *axis = &s->axis[a];
+        size_t first = first_of_side(s, a);
 
-    for (size_t i = g.sides; i-- > 0;) {
-        at[i] = cell % g.length[i];
-        cell /= g.length[i];
+        if (first < a)
+            continue;
+        place[a] = cell % axis->values;
+        cell /= axis->values;
     }
     for (size_t a = 0; a < s->axes; a++)
-        place[a] = at[g.side[a]];
-    free(at);
-    grid_free(&g);
+        place[a] = place[first_of_side(s, a)];
 }
 
 /* A given key that lapses because what decides about it varies. */

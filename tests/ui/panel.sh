@@ -26,5 +26,20 @@ if ((${CHORUS_TEST_ALL:-0})); then
     read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
     check "each of 30 keys changes the picture of a large model's: $keys" test "$keys" -ge 28
     check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
+    # Nearly as many cells as there can be.
+    printf '%s\n' 'data = synthetic' 'threads = 1' 'lr = geom:0.001:1:800' 'batch = step:1:1024:1' 'epochs = 6' \
+        >experiments/kinds.ini
+    read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
+    check "each of 30 keys changes the picture of 819,200 cells: $keys" test "$keys" -ge 28
+    check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
+    # Each model of a long list is a file.
+    mkdir models
+    for ((i = 0; i < 4000; i++)); do
+        printf '# %d\ninput auto\ndense classes\n' "$i" >"models/$i.net"
+    done
+    printf '%s\n' 'data = synthetic' 'threads = 1' "model = $(seq -s ", " 0 3999)" 'epochs = 6' >experiments/kinds.ini
+    read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
+    check "each of 30 keys changes the picture of 4,000 models: $keys" test "$keys" -ge 28
+    check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
 fi
 finish
