@@ -60,6 +60,17 @@ static enum form_file_is look_at(const char *path, uint64_t hash)
     return same ? FORM_AS_READ : FORM_CHANGED;
 }
 
+char *setup_listed_path(char *path)
+{
+    char *listed = io_path(FOLDER, io_last_part(path));
+    struct stat a, b;
+    bool same = io.stat(path, &a) == 0 && io.stat(listed, &b) == 0 && a.st_dev == b.st_dev &&
+                a.st_ino == b.st_ino;
+
+    free(same ? path : listed);
+    return same ? listed : path;
+}
+
 /* Files first: those that a person made. What is built in and has a file of its name is that file. */
 static void list(void *arg)
 {
@@ -266,10 +277,12 @@ static void save(void *arg)
         code = err_set(&v->e, ERR_IO, "there is no folder %s: nothing is written", folder);
     if (code == ERR_OK)
         code = io_replace_file(v->path, text_str(&v->text), v->text.n, &v->e);
-    if (code == ERR_OK)
+    if (code == ERR_OK) {
         v->e.code = ERR_OK;
-    else if (made)
+        v->path = setup_listed_path(v->path);
+    } else if (made) {
         io.rmdir(folder); /* where it is empty */
+    }
     free(folder);
 }
 

@@ -251,6 +251,8 @@ static void read_source(void *arg)
     char *text = NULL;
     size_t n;
 
+    if (!r->run && !r->sweep)
+        r->path = setup_listed_path(r->path);
     r->code = r->run ? check_run(r->run, &r->e) : ERR_OK;
     if (r->code == ERR_OK)
         r->code = io_read_file(r->path, MOST_TEXT, &text, &n, &r->e);

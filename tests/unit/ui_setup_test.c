@@ -789,6 +789,36 @@ TEST(a_file_that_lies_elsewhere_is_loaded_by_its_path)
     kit_end();
 }
 
+TEST(a_file_of_the_list_is_marked_there_by_whatever_path_it_was_loaded_or_saved)
+{
+    char *whole;
+
+    kit_start();
+    whole = io_path(kit.folder, "experiments/mine.ini");
+    write_file("experiments/mine.ini", "batch = 64\n");
+    setup_list_files(kit.setup);
+    kit_settle();
+    kit_keys("L");
+    kit.entered(kit.user, whole);
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "● mine");
+    CHECK_STR(kit_command(), "run experiments/mine.ini");
+    setup_load_builtin(kit.setup, "first");
+    kit_keys("L");
+    kit.entered(kit.user, "./experiments/mine.ini");
+    kit_settle();
+    CHECK_HAS(kit_draw(42, 160), "● mine");
+    free(whole);
+    whole = io_path(kit.folder, "experiments/new.ini");
+    kit_keys("S");
+    kit.entered(kit.user, whole);
+    kit_settle();
+    CHECK_HAS(kit.said, "written to experiments/new.ini");
+    CHECK_HAS(kit_draw(42, 160), "● new");
+    free(whole);
+    kit_end();
+}
+
 static void look_again(void)
 {
     setup_list_files(kit.setup);
