@@ -38,6 +38,7 @@ static void drop_values(struct spec_axis *a)
     a->value = NULL;
     a->holders = NULL;
     a->values = 0;
+    a->digits = 0;
 }
 
 static void hold(struct spec_axis *a, char **value, size_t n)
@@ -70,6 +71,12 @@ void spec_axis_count(struct spec_axis *a, uint64_t first, size_t n)
         value[i] = p;
     }
     hold(a, value, n);
+}
+
+void spec_axis_tell_apart(struct spec_axis *a)
+{
+    if (!a->digits)
+        a->digits = text_least_digits((const char *const *)a->value, a->values);
 }
 
 void spec_axis_free(struct spec_axis *a)
@@ -146,10 +153,12 @@ enum err_code spec_list_check(struct spec_axis *out, const char *key, const char
     memset(out, 0, sizeof *out);
     spec_sweep_init(&s);
     code = spec_sweep_set(&s, key, value, NULL, NULL, e);
-    if (code == ERR_OK && s.axes)
+    if (code == ERR_OK && s.axes) {
+        spec_axis_tell_apart(&s.axis[0]);
         copy_axis(out, &s.axis[0]);
-    else if (code == ERR_OK)
+    } else if (code == ERR_OK) {
         code = err_set(e, ERR_INPUT, "%.60s takes no list of values", key);
+    }
     spec_sweep_free(&s);
     return code;
 }

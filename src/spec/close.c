@@ -296,7 +296,6 @@ enum err_code spec_sweep_close(struct spec_sweep *s, struct err *e)
     TRY(close_zip(s, e));
     TRY(close_repeats(s, e));
     for (size_t i = 0; i < s->axes; i++)
-        s->axis[i].digits =
-            text_least_digits((const char *const *)s->axis[i].value, s->axis[i].values);
+        spec_axis_tell_apart(&s->axis[i]);
     return check_size(s, e);
 }

@@ -143,6 +143,7 @@ void spec_drop_axis(struct spec_sweep *s, struct spec_axis *axis);
 /* Instead of those that it has: (n) texts, which become the axis's with the array. */
 void spec_axis_take(struct spec_axis *axis, char **value, size_t n);
 void spec_axis_count(struct spec_axis *axis, uint64_t first, size_t n); /* first, first + 1, ... */
+void spec_axis_tell_apart(struct spec_axis *axis); /* its digits, where they are not known yet */
 
 /* lists.c: the values that a list stands for. */
 struct spec_list {

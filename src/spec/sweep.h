@@ -17,7 +17,7 @@ struct spec_axis { /* a key that varies */
     char *where;          /* for errors: "file.ini:12" */
     char *folder; /* what relative paths in the values are relative to; NULL: the current one */
     char *list;   /* as given: "geom:0.01:1:5"; paths in it are absolute */
-    int digits;   /* that tell the values apart: text_add_short's; when the sweep is closed */
+    int digits;   /* that tell the values apart: text_add_short's; 0 before the sweep is closed */
 };
 
 struct spec_sweep {

@@ -641,6 +641,8 @@ TEST(a_list_that_was_checked_before_is_the_same_list)
         if (strcmp(copy.axis[0].value[i], set.axis[0].value[i]) != 0)
             TEST_FAILED("value %zu is %s, not %s", i, copy.axis[0].value[i], set.axis[0].value[i]);
     CHECK(copy.base.lr == set.base.lr);
+    REQUIRE(spec_sweep_close(&set, &e) == ERR_OK);
+    CHECK_INT(copy.axis[0].digits, set.axis[0].digits); /* found when it was checked */
     CHECK_INT(spec_list_check(&list, "zip", "lr, batch", &e), ERR_INPUT);
     CHECK_STR(e.text, "zip takes no list of values");
     spec_axis_free(&list);
