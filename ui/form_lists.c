@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG      1000    /* values of a list that is checked beside the keys */
-#define MOST_KEPT 2000000 /* values of all that are remembered, but for the newest */
+#define LONG       100 /* values of a list that is checked beside the keys: there are many fields */
+#define MOST_KEPT  2000000 /* values of all that are remembered, but for the newest */
+#define MOST_LISTS 200     /* that are remembered: each key makes another one of what is typed */
 
 struct form_list {
     struct form_checked is;
@@ -69,15 +70,16 @@ static bool is_given(const struct form *f, const struct form_checked *x)
 /* The oldest first, but never what stands in the form. */
 static void forget(struct form *f)
 {
-    size_t values = 0, n = 0;
+    size_t values = 0, left = f->lists, n = 0;
 
     for (size_t i = f->lists; i-- > 0;)
         values += f->list[i].is.list.values;
     for (size_t i = 0; i < f->lists; i++) {
         struct form_list *l = &f->list[i];
 
-        if (values > MOST_KEPT && l->known && !is_given(f, &l->is)) {
+        if ((values > MOST_KEPT || left > MOST_LISTS) && l->known && !is_given(f, &l->is)) {
             values -= l->is.list.values;
+            left--;
             free_checked(&l->is);
         } else {
             f->list[n++] = *l;

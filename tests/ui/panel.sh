@@ -32,6 +32,16 @@ if ((${CHORUS_TEST_ALL:-0})); then
     read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
     check "each of 30 keys changes the picture of 819,200 cells: $keys" test "$keys" -ge 28
     check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
+    # Long lists in many fields, that walk together.
+    {
+        printf '%s\n' 'data = synthetic' 'threads = 1' 'optimizer = momentum' 'epochs = 6' \
+            'zip = lr, weight_decay, momentum, grad_clip, batch, seed, max_steps, patience'
+        printf '%s = lin:0.001:0.9:1000\n' lr weight_decay momentum grad_clip
+        printf '%s = step:1:1000:1\n' batch seed max_steps patience
+    } >experiments/kinds.ini
+    read -r keys median longest < <(python3 "$here/panel.py" 30 '\x1b[Zgj\r' "$CHORUS" --results none --no-mouse)
+    check "each of 30 keys changes the picture of 8 lists of 1,000: $keys" test "$keys" -ge 28
+    check "the panel is whole after $median ms, in the middle" test "$median" -lt 50
     # Each model of a long list is a file.
     mkdir models
     for ((i = 0; i < 4000; i++)); do

@@ -699,6 +699,47 @@ TEST(a_long_zip_names_lists_and_is_none)
     text_free(&text);
 }
 
+static int checks;
+
+static void check_counted(void *user, const char *key, const char *value)
+{
+    struct form_checked x = {.value = mem_text(value)};
+
+    checks++;
+    strcpy(x.key, key);
+    form_check_list(&x);
+    CHECK(form_list_checked(user, &x));
+}
+
+/* There are many fields, and all of them come to the sweep at each keystroke. */
+TEST(a_list_of_some_hundred_values_is_checked_once)
+{
+    struct form f;
+
+    form_start(&f);
+    f.check_list = check_counted;
+    f.user = &f;
+    set(&f, "lr", "lin:0.1:0.2:300");
+    set(&f, "momentum", "lin:0.1:0.2:300");
+    set(&f, "optimizer", "momentum");
+    CHECK_INT(checks, 2);
+    checks = 0;
+    for (int i = 1; i < 9; i++)
+        set(&f, "epochs", (char[2]){(char)('0' + i), 0});
+    CHECK_INT(checks, 0);
+    for (int i = 0; i < 1000; i++) { /* as somebody types it */
+        char *list = mem_textf("step:1:%d:1", 1000 + i);
+
+        set(&f, "max_steps", list);
+        free(list);
+    }
+    CHECK_INT(checks, 1000);
+    CHECK(f.lists < 300);
+    set(&f, "epochs", "9");
+    CHECK_INT(checks, 1000); /* what stands in the form is never forgotten */
+    form_end(&f);
+}
+
 TEST(builtin_experiments_load_whole_and_come_out_the_same)
 {
     for (int b = 0; spec_builtin_name(b); b++) {
