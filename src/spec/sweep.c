@@ -93,7 +93,9 @@ static enum err_code try_values(struct spec *first, const struct spec_list *list
             break;
         text_clear(&one);
         add_resolved(trial, in->key, &one);
-        resolved[i] = mem_text(text_str(&one));
+        /* of a million values there is no other copy than is needed */
+        resolved[i] =
+            !strcmp(text_str(&one), list->value[i]) ? list->value[i] : mem_text(text_str(&one));
         if (i == 0)
             *first = *trial;
     }
@@ -104,11 +106,30 @@ static enum err_code try_values(struct spec *first, const struct spec_list *list
     if (code == ERR_OK)
         *text = list_text(in, resolved, list->count);
     for (size_t i = 0; i < list->count; i++)
-        free(resolved[i]);
+        if (resolved[i] != list->value[i])
+            free(resolved[i]);
     free(resolved);
     text_free(&one);
     free(trial);
     return code;
+}
+
+enum err_code spec_check_values(const struct spec_sweep *s, const struct spec_input *in,
+                                size_t values, struct err *e)
+{
+    size_t all = values;
+    char number[3][TEXT_NUMBER_ROOM];
+
+    for (size_t a = 0; a < s->axes; a++)
+        all += strcmp(s->axis[a].key, in->key) != 0 ? s->axis[a].values : 0;
+    if (all <= SPEC_MOST_CELLS)
+        return ERR_OK;
+    return err_set(e, ERR_INPUT,
+                   "%s%s%.60s: with its %s values the lists of the sweep have %s, and %s are "
+                   "possible; shorten them",
+                   in->where ? in->where : "", in->where ? ": " : "", in->key,
+                   text_count(number[0], values), text_count(number[1], all),
+                   text_count(number[2], SPEC_MOST_CELLS));
 }
 
 /* Keys whose values would all be the same cell. */
@@ -126,6 +147,8 @@ static enum err_code set_list(struct spec_sweep *s, const struct spec_input *in,
     enum err_code code = spec_list_read(&list, in, e);
 
     *first = s->base;
+    if (code == ERR_OK)
+        code = spec_check_values(s, in, list.count, e);
     if (code == ERR_OK)
         code = try_values(first, &list, in, &text, e);
     if (code == ERR_OK) {

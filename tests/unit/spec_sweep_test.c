@@ -649,3 +649,26 @@ TEST(a_list_that_was_checked_before_is_the_same_list)
     spec_sweep_free(&copy);
     spec_sweep_free(&set);
 }
+
+/* However many walk together: each takes as much memory as cells do. */
+TEST(lists_have_no_more_values_together_than_a_sweep_has_cells)
+{
+    struct spec_sweep s;
+    struct spec_axis list;
+    struct err e;
+
+    CHECK_INT(read_text(&s,
+                        "seed = step:1:600000:1\nmax_steps = step:1:600000:1\n"
+                        "zip = seed, max_steps\n",
+                        &e),
+              ERR_INPUT);
+    CHECK_STR(e.text, "dir/g.ini:2: max_steps: with its 600,000 values the lists of the sweep have "
+                      "1,200,000, and 1,000,000 are possible; shorten them");
+    CHECK_INT(s.axes, 1); /* as it was */
+    REQUIRE_OK(spec_list_check(&list, "max_steps", "step:1:400001:1", &e));
+    CHECK_INT(spec_sweep_set_checked(&s, &list, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "max_steps: with its 400,001 values the lists of the sweep have 1,000,001");
+    spec_axis_free(&list);
+    REQUIRE_OK(spec_sweep_set(&s, "seed", "step:1:900000:1", NULL, NULL, &e)); /* in its place */
+    spec_sweep_free(&s);
+}
