@@ -17,8 +17,9 @@
 
 #define TICK_NS   100000000ull
 #define ASKED_NS  1000000000ull /* what comes so soon behind a key may be its answer */
-#define ANSWER_NS 10000000ull   /* a frame waits so long for an answer that makes it whole */
-#define PARTS_NS  40000000ull   /* behind a key, where one that was not whole is there already */
+#define KEYS_NS   30000000ull /* of keys at a time: a long text that is pasted is seen coming in */
+#define ANSWER_NS 10000000ull /* a frame waits so long for an answer that makes it whole */
+#define PARTS_NS  40000000ull /* behind a key, where one that was not whole is there already */
 #define AHEAD_NS  1000000000ull /* keys behind a q wait so long for its question */
 #define FDS       32
 #define SCRIPT_MS                                                                                  \
@@ -425,12 +426,18 @@ static bool has_more(const struct term *term)
 static void read_keys(struct app *app, int *ms)
 {
     struct app_int *own = app->own;
+    uint64_t began = clock_ns();
     struct key key;
 
+    app->typed_ahead = false;
     while (own->term && !own->away && !app->over && !asks_soon(own) && term_key(own->term, &key)) {
         app->typed_ahead = has_more(own->term);
         press(app, &key);
         look_at_terminal(app); /* a key may have stopped the program */
+        if (app->typed_ahead && clock_ns() - began >= KEYS_NS) {
+            *ms = 0;
+            return;
+        }
     }
     app->typed_ahead = false;
     while (own->script && !app->over && !script_over(own->script) &&
@@ -449,7 +456,8 @@ static uint64_t wait_for_frame(const struct app *app, const struct beat *beat, u
     uint64_t since = now - app->own->keyed_ns, rest = beat_wait(beat, now, since < ASKED_NS);
     uint64_t patience = beat->drawn_ns > app->own->keyed_ns ? PARTS_NS : ANSWER_NS;
 
-    if (!rest && since < patience && s->expects && s->expects(app->screen[app->shown]))
+    if (!rest && !app->typed_ahead && since < patience && s->expects &&
+        s->expects(app->screen[app->shown]))
         rest = patience - since;
     return rest;
 }

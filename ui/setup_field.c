@@ -273,7 +273,7 @@ static void step_choice(struct setup *s, int by)
 
 void setup_field_follow(struct setup *s)
 {
-    if (s->open && s->behind)
+    if (s->open && s->behind && !s->app->typed_ahead)
         follow(s);
 }
 

@@ -41,6 +41,10 @@ play 24x80 "raw:[?2004h" "text:runs" key:$'\x1b[200~q\rq\x1b[201~' "text:What is
 check "what is pasted presses nothing" test $? = 0
 check "the brackets around it are taken back" sh -c "tail -c 400 bytes | grep -qaF '[?2004l'"
 
+# Keys that come faster than they are taken are seen at work.
+pictures=$(python3 "$here/held.py" 150000 jk "$CHORUS" --results none)
+check "the picture moves while keys are held: $pictures times" test "$pictures" -ge 5
+
 # Whoever is stopped by a signal that nobody can catch finds the shell's modes and picture afterwards.
 rm -f stopped runs again first second
 play 24x80 "text:runs" modes:runs job:STOP "text:[stopped]" size:30x100 keep:first key:$'\n' "text:chorus" \

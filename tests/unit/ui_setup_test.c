@@ -2078,6 +2078,9 @@ TEST(what_is_pasted_is_looked_at_once)
     CHECK_STR(text_of("lr"), "0.1,0.2,0.34");
     kit.app.typed_ahead = true; /* and left behind, as by F3 */
     kit_keys("5");
+    screen_setup.tick(kit.setup); /* between pieces of a long text */
+    CHECK_STR(text_of("lr"), "0.1,0.2,0.34");
+    kit.app.typed_ahead = false;
     screen_setup.tick(kit.setup);
     CHECK_STR(text_of("lr"), "0.1,0.2,0.345");
     kit_keys("6 Enter");
