@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define LOOK_NS   1000000000u /* what was found is not believed longer */
-#define FACTS     64
+#define FACTS     512         /* as many as a sweep has kinds of cells: each may be of other data */
 #define ESTIMATES 4096 /* more than a sweep has kinds of cells, so that few take another's place */
 #define WEIGHTS   16
 #define STATES    256
@@ -179,11 +179,11 @@ static bool same_facts(const struct facts *f, const struct spec *s, struct net_s
 {
     uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
 
-    return f->used && clock_ns() - f->when < life && !strcmp(f->data, s->data) &&
+    return f->used && f->state == now && !strcmp(f->data, s->data) &&
            f->normalize == s->normalize && f->valid == s->valid &&
            f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
            f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
-           f->wanted.w == wanted.w && f->wanted.c == wanted.c && f->state == now;
+           f->wanted.w == wanted.w && f->wanted.c == wanted.c && clock_ns() - f->when < life;
 }
 
 static enum err_code peek(void *user, struct data_set *set, const struct spec *s,

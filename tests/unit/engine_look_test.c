@@ -320,6 +320,46 @@ TEST(what_changes_in_either_file_of_a_pair_is_noticed)
     kit_end(&k);
 }
 
+static int tables_read;
+
+static int count_tables(const char *path, int flags, mode_t mode)
+{
+    tables_read += text_ends_with(path, ".csv");
+    return open(path, flags, mode);
+}
+
+/* Each kind of a sweep's cells may be of other data. */
+TEST(what_is_known_of_data_is_remembered_of_as_many_as_a_sweep_has)
+{
+    int (*real)(const char *, int, mode_t) = io.open;
+    uint64_t began = clock_ns();
+    struct kit k;
+    struct spec s;
+    struct look *l;
+
+    kit_folder(&k);
+    kit_spec(&k, &s, NULL);
+    l = look_new(k.results);
+    s.train_limit = s.test_limit = 0;
+    io.open = count_tables;
+    for (int i = 0; i < 1200; i++) {
+        snprintf(s.data, sizeof s.data, "%s/%d.csv", k.folder, i % 400);
+        if (i < 400)
+            kit_write(s.data, "a,label\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n7,0\n8,1\n9,0\n1,1\n");
+        else
+            CHECK(train_rows(l, &s) > 0);
+        if (i == 399)
+            clock_sleep_ms(50); /* from then on none can change unseen */
+        if (i == 799)
+            tables_read = 0;
+    }
+    io.open = real;
+    /* What is believed is so for ten seconds. */
+    CHECK(tables_read < 40 || clock_ns() - began > 10000000000u);
+    look_free(l);
+    kit_end(&k);
+}
+
 static void write_idx(const char *folder, const char *name, int dims, uint8_t count)
 {
     const uint8_t head[16] = {0, 0, 8, (uint8_t)dims, 0, 0, 0, count, 0, 0, 0, 1, 0, 0, 0, 1};
