@@ -24,12 +24,6 @@ static double cell_value(const struct compare *c, size_t row, const char *column
     return at >= 0 && row < t->rows ? study_table_cell(t, row, at)->value : NAN;
 }
 
-/* A share as points of 100, two digits of which are shown. */
-static double points(double share)
-{
-    return text_without_minus_zero(100 * share, 2);
-}
-
 /* At an equal budget: the best of the others, which have the same test; the row itself where there is none. */
 static size_t best_other(const struct compare *c, size_t row)
 {
@@ -60,7 +54,7 @@ static void add_distance(const struct compare *c, size_t row, struct text *out)
     if (which == row || !isfinite(own))
         return;
     text_addf(out, "%s: %+.2f points against %s at equal %s\n", c->label[row],
-              points(own - cell_value(c, which, "test_acc")), c->label[which],
+              study_points(own - cell_value(c, which, "test_acc"), 2), c->label[which],
               study_budget_name[c->equal.budget]);
 }
 
@@ -91,10 +85,12 @@ static void add_focused(const struct compare *c, struct text *out)
     if (c->equal.on && row < c->groups) {
         add_distance(c, row, out);
     } else if (c->over && isfinite(difference)) {
-        text_addf(out, "%s: %+.2f points against the best", c->label[row], points(difference));
+        text_addf(out, "%s: %+.2f points against the best", c->label[row],
+                  study_points(difference, 2));
         if (isfinite(lo))
-            text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s", points(lo),
-                      points(hi), lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
+            text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s",
+                      study_points(lo, 2), study_points(hi, 2),
+                      lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
         else
             text_add(out, "; one pair of seeds says nothing about chance");
         text_add(out, "\n");
@@ -105,10 +101,10 @@ static void add_focused(const struct compare *c, struct text *out)
 
         text_addf(out, "%s: at epoch %.0f a gain of %+.2f points over the mean member (",
                   c->label[row], (double)run->entry->run.best_epoch,
-                  points(study_number(run, "gain_mean")));
+                  study_points(study_number(run, "gain_mean"), 2));
         share_tell(out, study_number(run, "member_acc_mean"));
         text_add(out, "), ");
-        study_add_gain(out, points(study_number(run, "gain_best")), 2, "the best");
+        study_add_gain(out, study_number(run, "gain_best"), 2, "the best");
         text_add(out, ", at ");
         study_add_brief_cost(out, members,
                              study_is_average(run) ? study_unlike(&run->entry->run)

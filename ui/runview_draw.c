@@ -42,14 +42,6 @@ static const char *state_of(const struct feed_run *run)
                                : wire_state_words(run->state);
 }
 
-/* A share as points of 100, without "-0.0". */
-static double points(double share)
-{
-    double value = round(1000 * share) / 10;
-
-    return value == 0 ? 0 : value;
-}
-
 static bool has_gain(const struct feed_run *run)
 {
     return run->facts.mode == SPEC_ENSEMBLE && isfinite(run->gain_mean);
@@ -66,7 +58,7 @@ static void add_gain(struct text *out, const struct feed_run *run, int brief)
     if (brief == GAIN_WHOLE && run->state == WIRE_DONE && run->best_epoch &&
         run->best_epoch != run->epoch) /* beside the best of all epochs */
         text_addf(out, "at epoch %lld: ", (long long)run->epoch);
-    text_addf(out, "%s%+.1f", brief == GAIN_COST ? "" : "gain ", points(run->gain_mean));
+    text_addf(out, "%s%+.1f", brief == GAIN_COST ? "" : "gain ", study_points(run->gain_mean, 1));
     text_add(out, brief == GAIN_WHOLE ? " points over the mean member" : " points over mean");
     if (brief == GAIN_BARE)
         return;
@@ -76,7 +68,7 @@ static void add_gain(struct text *out, const struct feed_run *run, int brief)
         text_add(out, ")");
     }
     text_add(out, ", ");
-    study_add_gain(out, points(run->gain_best), 1, brief == GAIN_WHOLE ? "the best" : "best");
+    study_add_gain(out, run->gain_best, 1, brief == GAIN_WHOLE ? "the best" : "best");
     if (brief && brief <= GAIN_COST && (unlike.length || unlike.size)) {
         text_addf(out, ", all %d trainings", run->facts.members);
     } else if (brief <= GAIN_COST) {

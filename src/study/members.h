@@ -75,7 +75,9 @@ struct study_unlike study_unlike(const struct record_run *average);
 void study_add_cost(struct text *out, int members, struct study_unlike unlike);
 /* The same in few columns: "4x the training". */
 void study_add_brief_cost(struct text *out, int members, struct study_unlike unlike);
-/* Points of a gain with so many digits, and over what: "+0.3 over the best", "0.5 below the best". */
-void study_add_gain(struct text *out, double points, int digits, const char *over);
+/* A share as points of 100, so many digits of which are shown: no "-0.0". */
+double study_points(double share, int digits);
+/* A gain as points, and over what: "+0.3 over the best", "0.5 below the best". */
+void study_add_gain(struct text *out, double gain, int digits, const char *over);
 
 #endif

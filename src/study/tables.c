@@ -118,15 +118,16 @@ void study_add_brief_cost(struct text *out, int members, struct study_unlike unl
         text_addf(out, "%dx the training", members);
 }
 
-void study_add_gain(struct text *out, double points, int digits, const char *over)
+double study_points(double share, int digits)
 {
-    text_addf(out, points < 0 ? "%.*f below %s" : "%+.*f over %s", digits, fabs(points), over);
+    return text_without_minus_zero(100 * share, digits);
 }
 
-/* A share as points of 100, two digits of which are shown. */
-static double points(double share)
+void study_add_gain(struct text *out, double gain, int digits, const char *over)
 {
-    return text_without_minus_zero(100 * share, 2);
+    double points = study_points(gain, digits);
+
+    text_addf(out, points < 0 ? "%.*f below %s" : "%+.*f over %s", digits, fabs(points), over);
 }
 
 void study_members_table(const struct study_members *s, struct study_table *t)
@@ -150,7 +151,7 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     add_model(t, &s->mean);
     study_table_empty(t);
     study_add_cost(&cost, s->members, s->unlike);
-    study_add_gain(&best, points(s->gain_best), 2, "the best one");
+    study_add_gain(&best, s->gain_best, 2, "the best one");
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);
@@ -160,15 +161,16 @@ void study_members_table(const struct study_members *s, struct study_table *t)
                      "ensemble: the mean of the members' probabilities; %s its gain is %+.2f "
                      "points over the mean member, %s (member %d, picked on test), at %s; a point "
                      "is 0.01 of test_acc",
-                     when, points(s->gain_mean), text_str(&best), s->best, text_str(&cost));
+                     when, study_points(s->gain_mean, 2), text_str(&best), s->best,
+                     text_str(&cost));
     text_clear(&best);
-    study_add_gain(&best, points(s->at_best.best), 2, "the best one");
+    study_add_gain(&best, s->at_best.best, 2, "the best one");
     if (s->at_best.epoch > 0)
         study_table_note(t,
                          "at the best epoch, %lld (picked on %s), its gain was %+.2f points over "
                          "the mean member, %s then",
                          (long long)s->at_best.epoch, s->at_best.on_test ? "test" : "validation",
-                         points(s->at_best.mean), text_str(&best));
+                         study_points(s->at_best.mean, 2), text_str(&best));
     text_free(&best);
     text_free(&cost);
     study_table_note(t,
