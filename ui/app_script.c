@@ -23,8 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_NS 30000000000ull
-#define CALM_NS 300000000ull /* three ticks */
+#define WAIT_NS    30000000000ull
+#define CALM_NS    300000000ull /* three ticks; */
+#define CALM_TURNS 3            /* they may come late all at once */
 
 struct script {
     char *bytes, *path;
@@ -36,6 +37,7 @@ struct script {
     uint64_t since, until; /* of a wait, of a sleep; 0: none */
     struct text still;     /* the screen as it was at calm_ns */
     uint64_t calm_ns;
+    int calm_turns; /* of the loop since then, each of which may have ticked */
     int64_t monkey;
     uint64_t state;
     bool over, failed;
@@ -203,18 +205,20 @@ static bool is_calm(struct script *s, struct app *app)
     bool same;
 
     grid_to_text(&app->own->grid, &all);
-    same = s->still.s && !strcmp(text_str(&all), s->still.s) && tasks_idle(app->tasks) &&
-           !jobs_running(app->jobs);
+    same = s->still.s && !strcmp(text_str(&all), s->still.s) && !app->dirty &&
+           tasks_idle(app->tasks) && !jobs_running(app->jobs);
     if (!s->since)
         s->since = now;
     if (!same) {
         text_free(&s->still);
         s->still = all;
         s->calm_ns = now;
+        s->calm_turns = 0;
     } else {
         text_free(&all);
+        s->calm_turns++;
     }
-    if (same && now - s->calm_ns >= CALM_NS) {
+    if (same && now - s->calm_ns >= CALM_NS && s->calm_turns >= CALM_TURNS) {
         text_free(&s->still);
         s->since = 0;
         return true;
