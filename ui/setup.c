@@ -96,11 +96,11 @@ struct setup *setup_let_go(struct setup_link *link)
     return s;
 }
 
-void setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
+bool setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
                void *arg)
 {
-    (void)tasks_try(s->app->tasks, work, done, arg);
     s->app->dirty = true;
+    return tasks_try(s->app->tasks, work, done, arg);
 }
 
 /* ---- the screen ---- */

@@ -127,7 +127,7 @@ struct setup {
 };
 
 /* Work that a key asks of the disk, as tasks_try does it. */
-void setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
+bool setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg, bool dropped),
                void *arg);
 
 /* setup_ask.c: what the form means. */

@@ -193,8 +193,8 @@ void setup_load_defaults(struct setup *s)
 
 struct reading {
     struct setup_link *link;
-    char *path, *run, *sweep; /* run: its folder, sweep: its name; both NULL: of a file */
-    bool again;
+    char *path, *run, *sweep;    /* run: its folder, sweep: its name; both NULL: of a file */
+    bool again, slow;            /* slow: it was told that it is being read */
     struct setup_source *source; /* what was read */
     enum err_code code;
     struct err e;
@@ -283,6 +283,8 @@ static void take_read(struct setup *s, struct reading *r)
         r->source->made = NULL;
         setup_run_again(s);
     } else {
+        if (r->slow)
+            app_say(s->app, GRID_TEXT, "%s is read", r->path);
         load(s, r->source);
         r->source = NULL;
     }
@@ -303,12 +305,20 @@ static void source_read(void *arg, bool dropped)
     free(r);
 }
 
+static void begin_reading(struct setup *s, struct reading *r)
+{
+    if (setup_try(s, read_source, source_read, r)) /* and r is gone */
+        return;
+    r->slow = true;
+    app_say(s->app, GRID_DIM, "reading %s ...", r->path);
+}
+
 void setup_load_path(struct setup *s, const char *path)
 {
     struct reading *r = mem_new(1, sizeof *r);
 
     *r = (struct reading){.link = setup_hold(s), .path = mem_text(path)};
-    setup_try(s, read_source, source_read, r);
+    begin_reading(s, r);
 }
 
 void screen_setup_load(void *setup, const char *folder, bool again)
@@ -320,7 +330,7 @@ void screen_setup_load(void *setup, const char *folder, bool again)
                           .path = io_path(folder, "experiment.ini"),
                           .run = mem_text(folder),
                           .again = again};
-    setup_try(s, read_source, source_read, r);
+    begin_reading(s, r);
 }
 
 void screen_setup_load_sweep(void *setup, const char *name)
@@ -331,7 +341,7 @@ void screen_setup_load_sweep(void *setup, const char *name)
     *r = (struct reading){.link = setup_hold(s),
                           .path = mem_textf("%s/sweeps/%s/sweep.ini", s->app->config.results, name),
                           .sweep = mem_text(name)};
-    setup_try(s, read_source, source_read, r);
+    begin_reading(s, r);
 }
 
 static const char of_queue[] =

@@ -270,6 +270,24 @@ TEST(a_start_that_still_looks_around_is_not_begun_twice)
     kit_end();
 }
 
+TEST(a_file_that_takes_long_to_read_is_told)
+{
+    kit_start();
+    write_file("experiments/mine.ini", "batch = 64\n");
+    kit.said[0] = 0;
+    setup_load_path(kit.setup, "experiments/mine.ini");
+    CHECK_STR(kit.said, "");
+    tasks_patience(kit.app.tasks, 0);
+    pthread_mutex_lock(&gate);
+    (void)tasks_try(kit.app.tasks, at_gate, passed, NULL);
+    setup_load_path(kit.setup, "experiments/mine.ini");
+    CHECK_STR(kit.said, "reading experiments/mine.ini ...");
+    pthread_mutex_unlock(&gate);
+    kit_settle();
+    CHECK_STR(kit.said, "experiments/mine.ini is read");
+    kit_end();
+}
+
 TEST(choices_are_stepped_through_and_chosen_from_a_list)
 {
     kit_start();
