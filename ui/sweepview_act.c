@@ -20,6 +20,7 @@ static bool is_paused(const struct sweepview *v)
 struct going { /* while the machine is claimed for it */
     struct sweepview *view;
     char *name;
+    size_t asked; /* the cell that it is about */
     sweepview_deed *act;
 };
 
@@ -27,15 +28,15 @@ static void begin_going(void *user, enum claim_how how, bool elsewhere)
 {
     struct going *g = user;
     struct sweepview *v = g->view;
+    size_t asked = v->asked; /* of a question that has come since */
 
     (void)elsewhere;
-    if (how == CLAIM_NOW) {
-        sweepview_set_text(&v->asked_of, g->name);
-        if (sweepview_still_asked(v)) {
-            sweepview_merge(v);
-            if (sweepview_works(v))
-                g->act(v);
-        }
+    if (how == CLAIM_NOW && sweepview_still_shown(v, g->name)) {
+        sweepview_merge(v);
+        v->asked = g->asked;
+        if (sweepview_works(v))
+            g->act(v);
+        v->asked = asked;
     }
     free(g->name);
     free(g);
@@ -50,7 +51,7 @@ void sweepview_let_act(struct sweepview *v, sweepview_deed *act)
         return;
     }
     g = mem_new(1, sizeof *g);
-    *g = (struct going){.view = v, .name = mem_text(v->name), .act = act};
+    *g = (struct going){.view = v, .name = mem_text(v->name), .asked = v->asked, .act = act};
     claim_machine(v->app, false, begin_going, g); /* what is paused keeps its process */
 }
 

@@ -56,7 +56,7 @@ static bool can_drop(const struct sweepview_sweep *s, size_t group, size_t r)
 
 static bool any_to_drop(const struct sweepview_sweep *s, size_t group)
 {
-    for (size_t r = 0; r < s->repeats; r++)
+    for (size_t r = 0; r < s->repeats && group < s->groups; r++) /* it may have been read anew */
         if (can_drop(s, group, r))
             return true;
     return false;

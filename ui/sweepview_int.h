@@ -238,6 +238,7 @@ bool sweepview_works(struct sweepview *v); /* somebody does; else it is said why
 /* Questions stand for a while: an answer means the sweep that was shown then. */
 void sweepview_remember_asked(struct sweepview *v);
 bool sweepview_still_asked(struct sweepview *v);
+bool sweepview_still_shown(struct sweepview *v, const char *name);
 /* Does that, which lets what is paused of it go on, or another cell begin in its place: of a sweep of this
  * program once the machine is claimed. */
 typedef void sweepview_deed(struct sweepview *v);

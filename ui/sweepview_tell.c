@@ -127,10 +127,15 @@ void sweepview_remember_asked(struct sweepview *v)
     sweepview_set_text(&v->asked_of, v->name);
 }
 
-bool sweepview_still_asked(struct sweepview *v)
+bool sweepview_still_shown(struct sweepview *v, const char *name)
 {
-    if (v->sweep && v->name && v->asked_of && !strcmp(v->name, v->asked_of))
+    if (v->sweep && v->name && name && !strcmp(v->name, name))
         return true;
     app_say(v->app, GRID_WARN, "Nothing was done: another sweep is shown now.");
     return false;
+}
+
+bool sweepview_still_asked(struct sweepview *v)
+{
+    return sweepview_still_shown(v, v->asked_of);
 }

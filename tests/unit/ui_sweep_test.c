@@ -1128,6 +1128,85 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
     help_remove(results);
 }
 
+static void wait_for_byte(void *arg)
+{
+    char byte;
+
+    (void)!read(*(int *)arg, &byte, 1);
+}
+
+static void forget(void *arg, bool dropped)
+{
+    (void)arg;
+    (void)dropped;
+}
+
+/* While the machine is claimed for one the keys go on. */
+TEST(a_cell_is_dropped_that_was_asked_about)
+{
+    struct wire *wire = wire_new(16);
+    struct app_int own = {.said = ""};
+    char *results = help_folder();
+    struct app app = {
+        .config = {.results = results, .wire = wire}, .own = &own, .shown = SCREEN_SWEEP};
+    struct wire_sweep_status status = {.sweep = 7,
+                                       .state = WIRE_RUNNING,
+                                       .name = "board",
+                                       .path = "/nonexistent/sweeps/board",
+                                       .running = 2,
+                                       .paused = 2};
+    struct wire_command command;
+    struct sweepview *v = screen_sweep.open(&app);
+    int gate[2];
+
+    REQUIRE(pipe(gate) == 0);
+    app.feed = feed_new(wire, results);
+    app.tasks = tasks_new();
+    tasks_patience(app.tasks, 0);
+    (void)tasks_try(app.tasks, wait_for_byte, forget, &gate[0]); /* a slow disk */
+    v->sweep = sweep_of("lr = 0.1, 0.2\n");
+    REQUIRE(v->sweep);
+    v->name = mem_text("board");
+    wire_set_sweep(wire, &status);
+    CHECK(sweepview_merge(v));
+    for (int i = 0; i < 2; i++)
+        v->sweep->cell[i] =
+            (struct sweepview_cell){.known = true, .state = WIRE_PAUSED, .acc = NAN};
+    sweepview_first_look(v->sweep, &v->look);
+    CHECK(sweepview_act_cell(v, 'd'));
+    answer(&app, 0);
+    v->look.view.row = 1;
+    v->look.view.column = 0;
+    CHECK_INT(sweepview_chosen(v->sweep, &v->look), 1);
+    CHECK(sweepview_act_cell(v, 'd'));
+    CHECK(!wire_next_command(wire, &command, 0));
+    CHECK(write(gate[1], "g", 1) == 1);
+    for (int drops = 0; drops < 2; drops++) {
+        while (app.claiming) {
+            struct pollfd fd = {.fd = tasks_fd(app.tasks), .events = POLLIN};
+
+            poll(&fd, 1, 100);
+            (void)tasks_take(app.tasks);
+        }
+        REQUIRE(wire_next_command(wire, &command, 0));
+        CHECK_INT(command.kind, WIRE_SKIP);
+        CHECK_INT(command.cell, drops);
+        CHECK(!wire_next_command(wire, &command, 0));
+        if (!drops)
+            answer(&app, 0);
+    }
+    claim_close(&app);
+    tasks_free(app.tasks);
+    close(gate[0]);
+    close(gate[1]);
+    text_free(&own.question);
+    text_free(&app.did);
+    screen_sweep.close(v);
+    feed_free(app.feed);
+    wire_free(wire);
+    help_remove(results);
+}
+
 TEST(what_keys_do_to_a_sweep_is_a_command_line_too)
 {
     struct wire *wire = wire_new(16);
