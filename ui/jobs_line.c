@@ -66,12 +66,13 @@ enum err_code jobs_split(const char *line, char ***args, size_t *count, struct e
         }
         if (!word) {
             jobs_free_args(list);
-            return err_set(
-                e, ERR_INPUT,
-                missing == '\\'  ? "%s ends in a backslash: what it stands before is missing"
-                : missing == '"' ? "%s has a quote that is not closed: another \" is missing"
-                                 : "%s has a quote that is not closed: another ' is missing",
-                line);
+            /* what is missing first: of a long line the end is cut */
+            return missing == '\\'
+                       ? err_set(e, ERR_INPUT,
+                                 "what the backslash at the end stands before is missing: %s", line)
+                       : err_set(e, ERR_INPUT,
+                                 "a quote is not closed: another %c is missing behind %s", missing,
+                                 line);
         }
         list = mem_grow(list, &room, n + 2, sizeof *list);
         list[n++] = word;

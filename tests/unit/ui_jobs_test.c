@@ -275,12 +275,12 @@ TEST(a_line_is_parted_as_a_shell_parts_it)
     setenv("HOME", "/home/me", 1);
     check_split("plot @ -o ~/a.svg '~/b' a~/c", "<plot><@><-o></home/me/a.svg><~/b><a~/c>");
     CHECK_INT(jobs_split("run 'first", &args, &n, &e), ERR_INPUT);
-    CHECK_STR(e.text, "'first has a quote that is not closed: another ' is missing");
+    CHECK_STR(e.text, "a quote is not closed: another ' is missing behind 'first");
     CHECK(!args);
     CHECK_INT(jobs_split("run \"a\\\"", &args, &n, &e), ERR_INPUT);
-    CHECK_STR(e.text, "\"a\\\" has a quote that is not closed: another \" is missing");
+    CHECK_STR(e.text, "a quote is not closed: another \" is missing behind \"a\\\"");
     CHECK_INT(jobs_split("run a\\", &args, &n, &e), ERR_INPUT);
-    CHECK_STR(e.text, "a\\ ends in a backslash: what it stands before is missing");
+    CHECK_STR(e.text, "what the backslash at the end stands before is missing: a\\");
 }
 
 /* Every character, through a real shell. */
