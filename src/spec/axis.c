@@ -166,14 +166,9 @@ enum err_code spec_list_check(struct spec_axis *out, const char *key, const char
 enum err_code spec_sweep_set_checked(struct spec_sweep *s, const struct spec_axis *list,
                                      struct err *e)
 {
-    struct spec_input in = {.key = list->key,
-                            .value = list->list,
-                            .where = list->where,
-                            .folder = list->folder,
-                            .id = spec_key_find(list->key)};
     struct spec_axis *a;
 
-    TRY(spec_check_values(s, &in, list->values, e));
+    TRY(spec_check_values(s, list->key, list->where, list->values, e));
     TRY(spec_set(&s->base, list->key, list->value[0], list->where, list->folder, e));
     a = spec_find_axis(s, list->key);
     if (a)

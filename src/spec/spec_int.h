@@ -145,7 +145,7 @@ void spec_axis_take(struct spec_axis *axis, char **value, size_t n);
 void spec_axis_count(struct spec_axis *axis, uint64_t first, size_t n); /* first, first + 1, ... */
 /* Whether a sweep may have so many values of that key beside those of its other lists: lists that walk
  * together could be of any number of values for a million cells. */
-enum err_code spec_check_values(const struct spec_sweep *s, const struct spec_input *in,
+enum err_code spec_check_values(const struct spec_sweep *s, const char *key, const char *where,
                                 size_t values, struct err *e) MUST_USE;
 void spec_axis_tell_apart(struct spec_axis *axis); /* its digits, where they are not known yet */
 

@@ -114,22 +114,21 @@ static enum err_code try_values(struct spec *first, const struct spec_list *list
     return code;
 }
 
-enum err_code spec_check_values(const struct spec_sweep *s, const struct spec_input *in,
+enum err_code spec_check_values(const struct spec_sweep *s, const char *key, const char *where,
                                 size_t values, struct err *e)
 {
     size_t all = values;
     char number[3][TEXT_NUMBER_ROOM];
 
     for (size_t a = 0; a < s->axes; a++)
-        all += strcmp(s->axis[a].key, in->key) != 0 ? s->axis[a].values : 0;
+        all += strcmp(s->axis[a].key, key) != 0 ? s->axis[a].values : 0;
     if (all <= SPEC_MOST_CELLS)
         return ERR_OK;
     return err_set(e, ERR_INPUT,
                    "%s%s%.60s: with its %s values the lists of the sweep have %s, and %s are "
                    "possible; shorten them",
-                   in->where ? in->where : "", in->where ? ": " : "", in->key,
-                   text_count(number[0], values), text_count(number[1], all),
-                   text_count(number[2], SPEC_MOST_CELLS));
+                   where ? where : "", where ? ": " : "", key, text_count(number[0], values),
+                   text_count(number[1], all), text_count(number[2], SPEC_MOST_CELLS));
 }
 
 /* Keys whose values would all be the same cell. */
@@ -148,7 +147,7 @@ static enum err_code set_list(struct spec_sweep *s, const struct spec_input *in,
 
     *first = s->base;
     if (code == ERR_OK)
-        code = spec_check_values(s, in, list.count, e);
+        code = spec_check_values(s, in->key, in->where, list.count, e);
     if (code == ERR_OK)
         code = try_values(first, &list, in, &text, e);
     if (code == ERR_OK) {
