@@ -182,10 +182,11 @@ static void choose_columns(const struct plot_canvas *c, struct plot_axis *x)
     plain.x_label = NULL;
     trial.p = &plain;
     trial.cells = NULL;
-    for (int most = 5; most >= 4 && !draw_x_axis(&trial, &fewer); most--)
+    for (int most = 5; most >= 4 && !draw_x_axis(&trial, x); most--) {
         plot_label_x(&plain, most, &fewer);
-    if (fewer.ticks >= 4 && draw_x_axis(&trial, &fewer))
-        *x = fewer;
+        if (fewer.ticks >= 4 && draw_x_axis(&trial, &fewer))
+            *x = fewer;
+    }
 }
 
 bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
