@@ -162,11 +162,11 @@ void feed_found_dead(struct feed_run *run)
 
 bool feed_is_read(const struct feed_run *run)
 {
-    bool more = !run->files->settled;
+    bool read = run->files->settled;
 
     for (int i = 0; i < FEED_FILES; i++)
-        more |= run->files->tail[i].more;
-    return !more;
+        read = read && !run->files->tail[i].more;
+    return read;
 }
 
 static void let_go_of_steps(struct feed *f, uint64_t id)

@@ -148,7 +148,8 @@ extern const char *const form_group_names[5];
 
 /* ---- files of models ---- */
 
-/* Of a list of models so many are looked into for their parameters, at each keystroke. */
+/* Of a list of models so many are looked into for their parameters, at each keystroke; as many files are
+ * remembered. */
 #define FORM_MODELS 32
 
 struct form_file {

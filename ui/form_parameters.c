@@ -11,8 +11,6 @@
 
 #define MOST_TEXT (1 << 20)
 
-#define MOST_KEPT FORM_MODELS /* files */
-
 struct form_model {
     struct form_file file;
     bool known;  /* it was read, or looked for in vain */
@@ -118,7 +116,7 @@ static const char *text_of(struct form *f, const char *path)
     struct form_model *m = find_model(f, path);
 
     if (!m) {
-        if (f->models == MOST_KEPT)
+        if (f->models == FORM_MODELS)
             form_free_models(f);
         f->model = mem_grow(f->model, &f->model_room, f->models + 1, sizeof *f->model);
         m = &f->model[f->models++];

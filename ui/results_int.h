@@ -54,12 +54,11 @@ struct results_view {
     size_t lines, room;
     struct results_column column[RESULTS_COLUMNS];
     int columns;
-    bool by_name; /* the filter asks what runs were called */
-    char
-        alone[64]; /* a word of it that is a column's, without anything to compare it with; or "" */
-    bool pending;  /* values of other files are still being read */
-    bool on_test;  /* some best epochs were picked on test data, */
-    bool on_valid; /* some on validation data */
+    bool by_name;   /* the filter asks what runs were called */
+    char alone[64]; /* a word of it that is a column's name, and compares nothing; or "" */
+    bool pending;   /* values of other files are still being read */
+    bool on_test;   /* some best epochs were picked on test data, */
+    bool on_valid;  /* some on validation data */
     size_t running; /* of all runs */
     size_t ended;   /* since they were looked at last */
     char news[200]; /* what ended; "" */

@@ -156,7 +156,8 @@ void setup_load_another(struct setup *s); /* asks for its path */
 void setup_save_as(struct setup *s);
 void setup_duplicate(struct setup *s);
 void setup_free_files(struct setup *s);
-/* The path by which the list has that file, or the same again where it does not. For any thread. */
+/* The path by which the list has that file, in place of this one, which it frees; or this one where the list
+ * does not have it. For any thread. */
 char *setup_listed_path(char *path);
 
 /* setup_load.c: into the form, after a question where something there would be lost. */
