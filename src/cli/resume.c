@@ -210,7 +210,7 @@ static enum err_code find(const struct resume *r, struct record_entry *entry, st
     err_set(e, ERR_INPUT,
             "there is no unfinished run in %s: the newest ended as %s; chorus resume %s%s tries it "
             "again",
-            cli_results(), wire_state_name(entry->run.state), text_str(&name), again());
+            cli_results(), wire_state_words(entry->run.state), text_str(&name), again());
     record_free_entry(entry);
     text_free(&name);
     return ERR_INPUT;

@@ -114,8 +114,7 @@ enum err_code record_control(const char *folder, const char *line, struct err *e
     enum err_code code;
 
     if (!record_is_owned(folder))
-        return err_set(e, ERR_FAILED, "nobody runs %s: there is nothing to tell '%s'", folder,
-                       line);
+        return err_set(e, ERR_FAILED, "nobody runs %s: there is nobody to tell", folder);
     path = io_path(folder, "control");
     fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0) {

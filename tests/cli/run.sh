@@ -253,7 +253,7 @@ exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp epochs=1 --name large --fail
 check "it is tried again" grep -q "^1 of 2 cells have a result already, 1 to run$" err
 exits 1 "$CHORUS" resume @
 check "alone too, and it has its name" grep -q "^chorus: mlp with batch .* of memory, " err
-refused "it is not unfinished" "the newest ended as oom; chorus resume " "$CHORUS" resume
+refused "it is not unfinished" "the newest ended as out of memory; chorus resume " "$CHORUS" resume
 printf '%s\n' "input auto" "param width 16" 'dense $width' relu "dense classes" >wide.net
 exits 0 "$CHORUS" run tiny.ini model=./wide.net model.width=16,200000 lr=0.1,0.2 epochs=1 --name wide
 check "cells that have no room take no time" grep -qE "^cell 3 of 4 .* 1 s left$" err
