@@ -432,7 +432,7 @@ int cli_go(int argc, char **argv)
         "--after-cells.\n"};
     bool no_stop = false;
     const struct cli_option options[] = {
-        {"--no-stop", NULL, "of what is paused too it takes such a stop back", &no_stop},
+        {"--no-stop", NULL, "takes such a stop back also of what is paused", &no_stop},
         {NULL, NULL, NULL, NULL},
     };
     int code = cli_options(&usage, options, &argc, argv);
