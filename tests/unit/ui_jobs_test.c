@@ -262,8 +262,8 @@ static void check_split(const char *line, const char *want)
 
 TEST(a_line_is_parted_as_a_shell_parts_it)
 {
+    char **args, line[2000] = "";
     struct err e;
-    char **args;
     size_t n;
 
     check_split("", "");
@@ -281,6 +281,10 @@ TEST(a_line_is_parted_as_a_shell_parts_it)
     CHECK_STR(e.text, "a quote is not closed: another \" is missing behind \"a\\\"");
     CHECK_INT(jobs_split("run a\\", &args, &n, &e), ERR_INPUT);
     CHECK_STR(e.text, "what the backslash at the end stands before is missing: a\\");
+    memset(line, 'x', sizeof line - 1);
+    line[0] = '\'';
+    CHECK_INT(jobs_split(line, &args, &n, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "another ' is missing"); /* however long the line is */
 }
 
 /* Every character, through a real shell. */
