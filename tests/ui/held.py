@@ -31,9 +31,11 @@ while listen(0.3):
     pass
 held = threading.Thread(target=hold, args=(sys.argv[2].encode() * int(sys.argv[1]),))
 held.start()
-pictures = 0
+pictures, last = 0, 0
 while held.is_alive():
-    pictures += listen(0.02)
+    if listen(0.02):  # one picture may come in pieces
+        pictures += time.time() - last > 0.01
+        last = time.time()
 os.kill(pid, signal.SIGTERM)
 try:
     while listen(10):

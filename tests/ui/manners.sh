@@ -43,7 +43,7 @@ check "the brackets around it are taken back" sh -c "tail -c 400 bytes | grep -q
 
 # Keys that come faster than they are taken are seen at work.
 pictures=$(python3 "$here/held.py" 150000 jk "$CHORUS" --results none)
-check "the picture moves while keys are held: $pictures times" test "$pictures" -ge 5
+check "the picture moves while keys are held: $pictures times" test "$pictures" -ge 2
 
 # Whoever is stopped by a signal that nobody can catch finds the shell's modes and picture afterwards.
 rm -f stopped runs again first second
