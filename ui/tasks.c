@@ -24,7 +24,7 @@ struct task {
     bool quiet;
 };
 
-enum { LANE_QUICK, LANE_SLOW, LANE_PLACES, LANE_LOOKS, LANE_LIVE, LANES };
+enum { LANE_QUICK, LANE_SLOW, LANE_KEYS, LANE_PLACES, LANE_LIVE, LANES };
 
 struct lane {
     struct tasks *of;
@@ -36,7 +36,7 @@ struct lane {
 
 struct tasks {
     int fd, patience_ms;
-    size_t open; /* of LANE_PLACES, not told of yet: the main thread's */
+    size_t open; /* of LANE_KEYS, not told of yet: the main thread's */
 
     /* Guarded by lock, the lanes too. */
     pthread_mutex_t lock;
@@ -66,7 +66,7 @@ static void *work(void *user)
 
         while (!l->waiting && !t->end)
             pthread_cond_wait(&l->changed, &t->lock);
-        if (t->end && ((l != &t->lane[LANE_SLOW] && l != &t->lane[LANE_PLACES]) || !l->waiting))
+        if (t->end && ((l != &t->lane[LANE_SLOW] && l != &t->lane[LANE_KEYS]) || !l->waiting))
             break; /* but what somebody asked for is done */
         task = l->waiting;
         l->waiting = task->next;
@@ -187,7 +187,7 @@ static void add(struct tasks *t, int lane, void (*begin)(void *arg),
 {
     struct task *task = mem_new(1, sizeof *task);
 
-    *task = (struct task){.work = begin, .done = done, .arg = arg, .quiet = lane >= LANE_LOOKS};
+    *task = (struct task){.work = begin, .done = done, .arg = arg, .quiet = lane >= LANE_PLACES};
     pthread_mutex_lock(&t->lock);
     append(&t->lane[lane].waiting, task);
     pthread_cond_signal(&t->lane[lane].changed);
@@ -215,7 +215,7 @@ void tasks_add_live(struct tasks *t, void (*begin)(void *arg),
 void tasks_add_place(struct tasks *t, void (*begin)(void *arg),
                      void (*done)(void *arg, bool dropped), void *arg)
 {
-    add(t, LANE_LOOKS, begin, done, arg);
+    add(t, LANE_PLACES, begin, done, arg);
 }
 
 void tasks_patience(struct tasks *t, int ms)
@@ -235,7 +235,7 @@ bool tasks_try(struct tasks *t, void (*begin)(void *arg), void (*done)(void *arg
                void *arg)
 {
     struct task *task = mem_new(1, sizeof *task);
-    struct lane *l = &t->lane[LANE_PLACES];
+    struct lane *l = &t->lane[LANE_KEYS];
     struct timespec until = moment(t->patience_ms);
     bool over = false;
 
