@@ -41,7 +41,7 @@ struct board_view {
     int best;                 /* in bold: this cell, counted from 1; 0: none */
     const char *const *brief; /* (rows, columns): where words do not fit; or NULL */
     const bool *grey;         /* (rows, columns): a ground without a colour; or NULL */
-    bool legend;              /* what colours mean stands above, and each value has its mark */
+    bool legend;              /* what colours mean stands above, with marks where all have room */
     const char *note;         /* before it, where there is room: what else words say; or NULL */
     struct board_scale scale; /* of more than this board; lo and hi both 0: the board's own */
     int least, least_brief;   /* columns that words have at least, and brief ones; 0: as they are */

@@ -176,10 +176,10 @@ static void draw_heads(const struct board *b, struct grid *g, struct rect in, in
     }
 }
 
-/* From the least to the largest value: each mark, and before it, where there is room, its ground. Where
- * there is none for either it goes: values are numbers too. Before it the note. */
+/* From the least to the largest value: each mark that cells have too, and before it, where there is room, its
+ * ground. Where there is none for either it goes: values are numbers too. Before it the note. */
 static void draw_legend(const struct board *b, struct grid *g, struct rect in, const char *note,
-                        const struct board_scale *s)
+                        const struct board_scale *s, bool marks)
 {
     int from = text_width(b->column_label ? b->column_label : "") + 2, end = in.columns - 5;
     int each = 2, width, rest, at, digits = b->per_cent ? 2 : 4;
@@ -202,7 +202,7 @@ static void draw_legend(const struct board *b, struct grid *g, struct rect in, c
     at = grid_text(g, in, 0, end - width, GRID_DIM, lo) + 1;
     for (int i = 0; i < each * MARKS; i++) {
         double share = (i + 0.5) / (each * MARKS);
-        bool mark = each == 1 || i % 2;
+        bool mark = marks && (each == 1 || i % 2);
 
         grid_put(g, in, 0, at++, mark ? mark_of(g, share) : ' ', shade_of(share), 0);
     }
@@ -246,9 +246,9 @@ void board_grid(const struct board *b, struct grid *g, struct rect in, struct bo
     v->at =
         (struct rect){in.row + 2, in.column + names + 1, v->rows * v->high, v->columns * v->wide};
     draw_heads(b, g, in, names, v);
-    if (v->legend)
-        draw_legend(b, g, rect_behind(in, names + 1), v->note, &scale);
     marks = has_marks(b, v);
+    if (v->legend)
+        draw_legend(b, g, rect_behind(in, names + 1), v->note, &scale, marks);
     for (int r = 0; r < v->rows; r++) {
         for (int c = 0; c < v->columns; c++) {
             struct rect at = {v->at.row + r * v->high, v->at.column + c * v->wide, v->high,

@@ -527,6 +527,23 @@ TEST(colours_tell_good_from_bad_within_a_per_cent)
     text_free(&out);
 }
 
+/* Where values have no room for marks, those that no cell has are not explained. */
+TEST(no_marks_are_told_of_that_no_cell_has)
+{
+    double value[13];
+    struct board_view view = {.legend = true};
+    struct text out = {0};
+    int role[13];
+
+    for (int i = 0; i < 13; i++)
+        value[i] = 0.8 + 0.01 * i;
+    draw_roles(value, 13, &view, role, &out);
+    CHECK_INT(view.columns, 13);
+    CHECK_HAS(text_str(&out), "0.8000                  0.9200"); /* the ground alone */
+    CHECK(!strstr(text_str(&out), "▁") && !strstr(text_str(&out), "█"));
+    text_free(&out);
+}
+
 /* One that learned nothing leaves the others their colours. */
 TEST(a_value_far_below_does_not_take_the_colours_away)
 {
