@@ -197,13 +197,14 @@ static void add_ranges(struct account_sum *sum, const struct account_kind *k)
     }
 }
 
-/* Nothing can run: the reason that most of them have. */
+/* Nothing can run: the reason that most of them have, which one that stands for others does not tell. */
 static const char *most_common(const struct account *a)
 {
     const struct survey_reason *most = NULL;
 
     for (size_t i = 0; i < a->reasons; i++)
-        if (!most || a->reason[i].cells > most->cells)
+        if (strcmp(a->reason[i].text, SURVEY_OTHERS) != 0 &&
+            (!most || a->reason[i].cells > most->cells))
             most = &a->reason[i];
     return most ? most->text : NULL;
 }

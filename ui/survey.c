@@ -92,7 +92,7 @@ size_t survey_add_reason(struct survey_reason *list, size_t *n, enum survey_fate
     size_t i = find_reason(list, *n, fate, text);
 
     if (i == *n && *n >= SURVEY_REASONS - SURVEY_FATES) {
-        text = "other reasons";
+        text = SURVEY_OTHERS;
         i = find_reason(list, *n, fate, text);
     }
     if (i == *n)

@@ -12,6 +12,7 @@
 
 #define SURVEY_KINDS   512 /* kinds of cells that are told apart; those of further ones are unknown */
 #define SURVEY_REASONS 24
+#define SURVEY_OTHERS  "other reasons" /* what further ones are counted under */
 
 struct survey_range {
     double lo, hi; /* nan: nothing is known */

@@ -346,6 +346,27 @@ TEST(where_nothing_can_run_the_reason_is_told)
     survey_free(v);
 }
 
+/* However many there are, it is one of them. */
+TEST(where_each_cell_has_its_own_reason_one_is_told)
+{
+    struct survey *v = of("batch = step:1:100:1\n");
+    struct account a = {0};
+    struct account_sum sum;
+    struct wire_plan no = {.code = ERR_INPUT};
+
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    for (int k; (k = account_next(&a)) >= 0;) {
+        snprintf(no.error, sizeof no.error, "no image of %d is there", k);
+        account_answer(&a, (size_t)k, &no);
+    }
+    account_sum(&a, &sum);
+    REQUIRE(sum.problem);
+    CHECK_STR(sum.problem, "no image of 0 is there");
+    account_free(&a);
+    survey_free(v);
+}
+
 TEST(a_survey_can_be_stopped_and_goes_on)
 {
     struct survey *v = of("lr = lin:0.1:1:100\nseed = step:1:200:1\n");
