@@ -4,7 +4,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/reader.h"
-#include "ui/claim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +48,7 @@ static void say_output(struct app *app, const struct text *out, const char *talk
     free(line);
 }
 
-static void job_over(void *user, const struct job_end *end)
+void command_over(void *user, const struct job_end *end)
 {
     struct app *app = user;
 
@@ -66,20 +65,6 @@ static void job_over(void *user, const struct job_end *end)
     else /* as of a list that is empty: its talk says why */
         app_say(app, GRID_GOOD, "%s", end->last_line && *end->last_line ? end->last_line : "done");
     library_tick(app->library, true);
-}
-
-/* A command that trains goes on without this program: it would end with it otherwise. */
-static bool trains(char **args, size_t count)
-{
-    static const char *const quick[] = {"--dry-run", "--background", "--queue", "--help"};
-
-    if (count == 0 || (strcmp(args[0], "run") != 0 && strcmp(args[0], "resume") != 0))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < MEM_COUNT(quick); k++)
-            if (!strcmp(args[i], quick[k]))
-                return false;
-    return true;
 }
 
 /* A run that `watch` names, looked up as the verb does. */
@@ -129,120 +114,14 @@ static void watch(struct app *app, const char **args, size_t n)
     (void)tasks_try(app->tasks, look_up, looked_up, w);
 }
 
-static void start_job(struct app *app, const char *const *args)
+void command_start(struct app *app, const char *const *args)
 {
     struct err e;
 
-    if (jobs_start(app->jobs, args, job_over, app, &e) != ERR_OK)
+    if (jobs_start(app->jobs, args, command_over, app, &e) != ERR_OK)
         app_say(app, GRID_BAD, "%s", e.text);
     else
         app_say(app, GRID_DIM, "chorus %s runs; what it says is on the Log screen", args[0]);
-}
-
-struct training { /* a command that trains, while the machine is claimed for it */
-    struct app *app;
-    const char **args; /* (n), each its own */
-    size_t n;
-    bool checked;
-};
-
-static void free_training(struct training *t)
-{
-    for (size_t i = 0; i < t->n; i++)
-        free((char *)t->args[i]);
-    free(t->args);
-    free(t);
-}
-
-/* What it would wait for has its results elsewhere: alone. */
-static void start_training(struct training *t, bool queue, bool alone)
-{
-    t->args[t->n] = queue ? "--queue" : "--background";
-    t->args[t->n + 1] = queue && alone ? "--alone" : NULL;
-    start_job(t->app, t->args);
-}
-
-static void training_chosen(void *user, int answer)
-{
-    struct app *app = user;
-    struct training *t = app->own->training;
-
-    app->own->training = NULL;
-    if (t && (answer == 0 || answer == 1))
-        start_training(t, answer == 0, false);
-    if (t)
-        free_training(t);
-}
-
-static void ask_where(struct training *t)
-{
-    static const char *const answers[] = {"behind it, in the queue", "run it beside", "cancel",
-                                          NULL};
-
-    if (t->app->own->training) { /* another command has come meanwhile */
-        free_training(t);
-        return;
-    }
-    t->app->own->training = t;
-    app_ask(t->app,
-            "Something computes on this machine already; beside each other both are slower.",
-            answers, training_chosen, t->app);
-}
-
-static void begin_training(void *user, enum claim_how how, bool elsewhere)
-{
-    struct training *t = user;
-
-    if (how == CLAIM_NOW && feed_busy(t->app->feed)) { /* the queue went on meanwhile */
-        ask_where(t);
-        return;
-    }
-    if (how != CLAIM_NOT)
-        start_training(t, how == CLAIM_BEHIND, elsewhere);
-    free_training(t);
-}
-
-static void training_checked(void *user, const struct job_end *end)
-{
-    struct app *app = user;
-    struct training *t = app->own->training;
-
-    t->checked = true;
-    if (end->exit_code) {
-        app_log_from(app, LOG_INFO, "run", end->last_line);
-        job_over(app, end);
-        training_chosen(app, -1);
-        return;
-    }
-    app->own->training = NULL;
-    if (feed_busy(app->feed))
-        ask_where(t);
-    else
-        claim_machine(app, true, begin_training, t);
-}
-
-/* `run` beside something else, as by the key r of Setup: a person says where, once the command is right. */
-static void train(struct app *app, const char *const *args, size_t n)
-{
-    struct training *t = app->own->training;
-    struct err e;
-
-    if (t && !t->checked) {
-        app_say(app, GRID_DIM, "the run before is being checked still");
-        return;
-    }
-    app_ask_end(app, training_chosen); /* of an earlier one, that went unanswered */
-    training_chosen(app, -1);
-    t = app->own->training = mem_new(1, sizeof *t);
-    t->app = app;
-    t->args = mem_new(n + 3, sizeof *t->args);
-    for (; t->n < n; t->n++)
-        t->args[t->n] = mem_text(args[t->n]);
-    t->args[n] = "--dry-run";
-    if (jobs_start_silent(app->jobs, t->args, training_checked, app, &e) != ERR_OK) {
-        app_say(app, GRID_BAD, "%s", e.text);
-        training_chosen(app, -1);
-    }
 }
 
 static void run_command(void *user, const char *line)
@@ -268,18 +147,20 @@ static void run_command(void *user, const char *line)
     for (size_t i = !strcmp(count ? words[0] : "", "chorus"); i < count; i++)
         if (strcmp(words[i], "--tui") != 0) /* it is here that it is watched */
             args[n++] = words[i];
-    trains_here = trains((char **)args, n);
+    trains_here = train_is(args, n);
     run = trains_here && !strcmp(args[0], "run");
     if (trains_here && !run)
         args[n++] = "--background";
     if (run)
-        train(app, args, n);
+        train_run(app, args, n);
+    else if (trains_here)
+        train_resume(app, args, n);
     else if (n == 0)
         app_say(app, GRID_BAD, "that is no command; `help` lists them");
     else if (!strcmp(args[0], "watch")) /* it would follow to the run's end, and fill the log */
         watch(app, args, n);
     else
-        start_job(app, args);
+        command_start(app, args);
     free(args);
     jobs_free_args(words);
 }
@@ -518,7 +399,7 @@ void command_close(struct app *app)
     if (app->own->asked)
         free_writing(app->own->asked);
     app->own->asked = NULL;
-    training_chosen(app, -1);
+    train_close(app);
 }
 
 /* Somebody may do other things by now, or another question may wait: no question comes between. */

@@ -142,6 +142,15 @@ void popup_offer(struct app *app, const char *line);
 void command_show(struct app *app);  /* ':' */
 void command_write(struct app *app); /* 'w' */
 void command_close(struct app *app);
+void command_start(struct app *app, const char *const *args); /* in a process of its own, */
+void command_over(void *user, const struct job_end *end);     /* which tells what came of it */
+
+/* app_train.c: commands that go on without this program: they would end with it otherwise. */
+bool train_is(const char *const *args, size_t count);
+/* `run`, `resume`: beside something else a person says whether, once (of run) the command is right. */
+void train_run(struct app *app, const char *const *args, size_t n);
+void train_resume(struct app *app, const char *const *args, size_t n);
+void train_close(struct app *app);
 
 /* app_log.c */
 void log_open(struct app *app);

@@ -81,6 +81,8 @@ check "a command that is wrong is told of, and nobody asked" play near "calm" "k
     "wait lr = abc: it is no number" "keys :" "keys Ctrl-U" "type run tiny.ini lr=0.2" "keys Enter" \
     "wait Another chorus (process" "keys c" "calm"
 check "nothing was begun by that" test ! -e near/queue
+check "a command that goes on with a run asks too" play back "calm" "keys :" "keys Ctrl-U" \
+    "type resume again epochs=3" "keys Enter" "wait Another chorus (process" "wait beside it" "keys c" "calm"
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
     "wait Another chorus (process" "wait behind it, in the queue" "wait run it beside" "keys b" "wait waits in the queue"
 check "in the queue, alone on this machine" grep -q "^# options: --resume .* --alone" back/queue/0001-again-*.ini

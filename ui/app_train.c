@@ -1,0 +1,159 @@
+/* ui/app_train.c: commands that train: the machine is claimed for them before. */
+#include "ui/app_int.h"
+
+#include "base/mem.h"
+#include "ui/claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A command that trains goes on without this program: it would end with it otherwise. */
+bool train_is(const char *const *args, size_t count)
+{
+    static const char *const quick[] = {"--dry-run", "--background", "--queue", "--help"};
+
+    if (count == 0 || (strcmp(args[0], "run") != 0 && strcmp(args[0], "resume") != 0))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < MEM_COUNT(quick); k++)
+            if (!strcmp(args[i], quick[k]))
+                return false;
+    return true;
+}
+
+struct training { /* a command that trains, while the machine is claimed for it */
+    struct app *app;
+    const char **args; /* (n), each its own */
+    size_t n;
+    bool checked;
+};
+
+static void free_training(struct training *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        free((char *)t->args[i]);
+    free(t->args);
+    free(t);
+}
+
+/* What it would wait for has its results elsewhere: alone. */
+static void start_training(struct training *t, bool queue, bool alone)
+{
+    t->args[t->n] = queue ? "--queue" : "--background";
+    t->args[t->n + 1] = queue && alone ? "--alone" : NULL;
+    command_start(t->app, t->args);
+}
+
+static void training_chosen(void *user, int answer)
+{
+    struct app *app = user;
+    struct training *t = app->own->training;
+
+    app->own->training = NULL;
+    if (t && (answer == 0 || answer == 1))
+        start_training(t, answer == 0, false);
+    if (t)
+        free_training(t);
+}
+
+static void ask_where(struct training *t)
+{
+    static const char *const answers[] = {"behind it, in the queue", "run it beside", "cancel",
+                                          NULL};
+
+    if (t->app->own->training) { /* another command has come meanwhile */
+        free_training(t);
+        return;
+    }
+    t->app->own->training = t;
+    app_ask(t->app,
+            "Something computes on this machine already; beside each other both are slower.",
+            answers, training_chosen, t->app);
+}
+
+static void begin_training(void *user, enum claim_how how, bool elsewhere)
+{
+    struct training *t = user;
+
+    if (how == CLAIM_NOW && feed_busy(t->app->feed)) { /* the queue went on meanwhile */
+        ask_where(t);
+        return;
+    }
+    if (how != CLAIM_NOT)
+        start_training(t, how == CLAIM_BEHIND, elsewhere);
+    free_training(t);
+}
+
+static void training_checked(void *user, const struct job_end *end)
+{
+    struct app *app = user;
+    struct training *t = app->own->training;
+
+    t->checked = true;
+    if (end->exit_code) {
+        app_log_from(app, LOG_INFO, "run", end->last_line);
+        command_over(app, end);
+        training_chosen(app, -1);
+        return;
+    }
+    app->own->training = NULL;
+    if (feed_busy(app->feed))
+        ask_where(t);
+    else
+        claim_machine(app, true, begin_training, t);
+}
+
+/* `run` beside something else, as by the key r of Setup: a person says where, once the command is right. */
+void train_run(struct app *app, const char *const *args, size_t n)
+{
+    struct training *t = app->own->training;
+    struct err e;
+
+    if (t && !t->checked) {
+        app_say(app, GRID_DIM, "the run before is being checked still");
+        return;
+    }
+    app_ask_end(app, training_chosen); /* of an earlier one, that went unanswered */
+    training_chosen(app, -1);
+    t = app->own->training = mem_new(1, sizeof *t);
+    t->app = app;
+    t->args = mem_new(n + 3, sizeof *t->args);
+    for (; t->n < n; t->n++)
+        t->args[t->n] = mem_text(args[t->n]);
+    t->args[n] = "--dry-run";
+    if (jobs_start_silent(app->jobs, t->args, training_checked, app, &e) != ERR_OK) {
+        app_say(app, GRID_BAD, "%s", e.text);
+        training_chosen(app, -1);
+    }
+}
+
+static void begin_resuming(void *user, enum claim_how how, bool elsewhere)
+{
+    struct training *t = user;
+
+    (void)elsewhere;
+    if (how == CLAIM_NOW)
+        command_start(t->app, t->args);
+    free_training(t);
+}
+
+/* `resume` beside another chorus, which is asked about as by the key R; it has no place in the queue. */
+void train_resume(struct app *app, const char *const *args, size_t n)
+{
+    struct training *t;
+
+    if (feed_busy(app->feed)) {
+        command_start(app, args);
+        return;
+    }
+    t = mem_new(1, sizeof *t);
+    *t = (struct training){.app = app, .args = mem_new(n + 1, sizeof *t->args)};
+    for (; t->n < n; t->n++)
+        t->args[t->n] = mem_text(args[t->n]);
+    claim_machine(app, false, begin_resuming, t);
+}
+
+void train_close(struct app *app)
+{
+    training_chosen(app, -1);
+}
