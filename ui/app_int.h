@@ -95,6 +95,7 @@ struct app_int {
     struct script *script;
     struct writing *asked;     /* a file that a question is about */
     struct training *training; /* a command that one is about */
+    struct training *resuming; /* and a `resume` or `go` */
 };
 
 /* app_quit.c */
@@ -149,7 +150,7 @@ void command_over(void *user, const struct job_end *end);     /* which tells wha
 bool train_is(const char *const *args, size_t count);
 /* `run`, `resume`: beside something else a person says whether, once (of run) the command is right. */
 void train_run(struct app *app, const char *const *args, size_t n);
-void train_resume(struct app *app, const char *const *args, size_t n);
+void train_go_on(struct app *app, const char *const *args, size_t n);
 void train_close(struct app *app);
 
 /* app_log.c */

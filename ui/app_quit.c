@@ -94,13 +94,6 @@ static void leave_it_running(struct app *app)
     app->over = true;
 }
 
-static bool all_is_paused(const struct app *app)
-{
-    struct feed_work work = feed_work(app->feed);
-
-    return work.paused && !work.goes_on && !work.no_room;
-}
-
 static void claimed_after_epoch(void *user, enum claim_how how, bool elsewhere)
 {
     (void)elsewhere;
@@ -121,7 +114,7 @@ static void leave(void *user, int answer)
 
     switch (answer) {
     case 0:
-        if (all_is_paused(app)) /* which goes on by that */
+        if (feed_all_paused(app->feed)) /* which goes on by that */
             claim_machine(app, false, claimed_after_epoch, app);
         else
             leave_after_epoch(app);
@@ -131,7 +124,7 @@ static void leave(void *user, int answer)
         app->over = true;
         break;
     case 2:
-        if (all_is_paused(app))
+        if (feed_all_paused(app->feed))
             claim_machine(app, false, claimed_running, app);
         else
             leave_it_running(app);
@@ -338,7 +331,7 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
         "leave it running, without this terminal", "cancel", NULL};
     struct feed_work work = feed_work(app->feed);
     bool waits = work.no_room && !work.goes_on && !work.paused;
-    bool rests = all_is_paused(app);
+    bool rests = feed_all_paused(app->feed);
     bool leaves = app->own->leaving && !waits && !rests;
     struct text words = {0};
 

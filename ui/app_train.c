@@ -127,7 +127,7 @@ void train_run(struct app *app, const char *const *args, size_t n)
     }
 }
 
-static void begin_resuming(void *user, enum claim_how how, bool elsewhere)
+static void begin_going_on(void *user, enum claim_how how, bool elsewhere)
 {
     struct training *t = user;
 
@@ -137,23 +137,47 @@ static void begin_resuming(void *user, enum claim_how how, bool elsewhere)
     free_training(t);
 }
 
-/* `resume` beside another chorus, which is asked about as by the key R; it has no place in the queue. */
-void train_resume(struct app *app, const char *const *args, size_t n)
+static void going_on_chosen(void *user, int answer)
 {
-    struct training *t;
+    struct app *app = user;
+    struct training *t = app->own->resuming;
 
-    if (feed_busy(app->feed)) {
-        command_start(app, args);
-        return;
-    }
-    t = mem_new(1, sizeof *t);
+    app->own->resuming = NULL;
+    if (t)
+        begin_going_on(t, answer == 0 ? CLAIM_NOW : CLAIM_NOT, false);
+}
+
+static void ask_beside(struct training *t)
+{
+    static const char *const answers[] = {"run it beside", "cancel", NULL};
+
+    t->app->own->resuming = t;
+    app_ask(t->app,
+            "Something computes on this machine already; beside each other both are slower. R on "
+            "Results puts the run behind it, in the queue.",
+            answers, going_on_chosen, t->app);
+}
+
+/* `resume`, and `go` where all is paused, beside something else, which is asked about as by the keys R and
+ * p; a command has no place in the queue. */
+void train_go_on(struct app *app, const char *const *args, size_t n)
+{
+    bool resumes = !strcmp(args[0], "resume");
+    struct training *t = mem_new(1, sizeof *t);
+
+    app_ask_end(app, going_on_chosen); /* of an earlier one, that went unanswered */
+    going_on_chosen(app, -1);
     *t = (struct training){.app = app, .args = mem_new(n + 1, sizeof *t->args)};
     for (; t->n < n; t->n++)
         t->args[t->n] = mem_text(args[t->n]);
-    claim_machine(app, false, begin_resuming, t);
+    if (resumes && feed_busy(app->feed))
+        ask_beside(t);
+    else
+        claim_machine(app, false, begin_going_on, t);
 }
 
 void train_close(struct app *app)
 {
     training_chosen(app, -1);
+    going_on_chosen(app, -1);
 }
