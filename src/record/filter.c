@@ -127,9 +127,10 @@ static enum err_code check_item(const struct record_filter *f,
                              "%s: '%s' is no time such as 2026-11-20 or 2026-11-20T10:15 (UTC)",
                              text, item->text);
     if (order)
-        return item->number ? ERR_OK
-                            : err_set(e, ERR_INPUT, "%s: '%s' is no number to compare with", text,
-                                      item->text);
+        return item->number
+                   ? ERR_OK
+                   : err_set(e, ERR_INPUT, "%s: '%s' is no number such as in lr<0.1 or test_acc>90",
+                             text, item->text);
     if (!*item->text || item->number)
         return ERR_OK;
     return record_column_check(f->column, item->text, text, e);

@@ -57,9 +57,14 @@ const char *record_column_nearest(const char *name)
                                        "ece",           "disagreement",   "images_per_second",
                                        "last.test_acc", "last.test_loss", "last.train_loss",
                                        "last.val_acc",  "member_acc_mean"};
+    static const char *const ends[][2] = {
+        {"loss", "test_loss"}, {"acc", "test_acc"}, {"accuracy", "test_acc"}};
     const char *words[RECORD_COLUMNS + MEM_COUNT(some) + 1];
     size_t n = 0;
 
+    for (size_t i = 0; i < MEM_COUNT(ends); i++) /* by letters "loss" is nearest to "host" */
+        if (!strcmp(name, ends[i][0]))
+            return ends[i][1];
     for (size_t i = 0; i < MEM_COUNT(some); i++)
         words[n++] = some[i];
     for (size_t i = 0; i < RECORD_COLUMNS; i++)
