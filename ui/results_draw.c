@@ -57,10 +57,13 @@ static void draw_news(const struct results *r, struct grid *g, struct rect in)
     text_free(&right);
 }
 
+enum { MOST_WRONG = 2 }; /* rows of what is wrong with a filter: its end names what is right */
+
 /* Returns how many rows it takes. */
 static int draw_filter(const struct results *r, struct grid *g, struct rect in)
 {
     const struct results_view *v = &r->view;
+    struct rect wrong = {in.row + 1, in.column + 3, 0, in.columns - 4};
     char count[80], shown[TEXT_NUMBER_ROOM], all[TEXT_NUMBER_ROOM];
     int end;
 
@@ -79,10 +82,10 @@ static int draw_filter(const struct results *r, struct grid *g, struct rect in)
                  r->filter);
     }
     grid_right(g, in, 0, in.columns, v->count ? GRID_DIM : GRID_WARN, count);
-    if (!r->wrong[0])
-        return 1;
-    grid_cut(g, in, 1, 3, in.columns - 4, GRID_BAD, false, r->wrong);
-    return 2;
+    wrong.rows = grid_count_rows(g, wrong.columns, r->wrong);
+    wrong.rows = wrong.rows < MOST_WRONG ? wrong.rows : MOST_WRONG;
+    grid_words(g, wrong, 0, GRID_BAD, r->wrong);
+    return 1 + wrong.rows;
 }
 
 static int head_role(const struct results *r, int column)

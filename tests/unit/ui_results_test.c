@@ -119,6 +119,9 @@ TEST(a_wrong_filter_is_told_while_it_is_typed)
     CHECK(kit_shows(&k, "bach=64: runs have no column bach; did you mean batch?"));
     kit_keys(&k, "Enter"); /* stays open */
     CHECK(k.screen->wants_text(k.state));
+    kit_keys(&k, "Ctrl-U 'best_test_ac>9"); /* to the end, over two rows */
+    CHECK(kit_shows(&k, "runs have no column best_test_ac; did you mean") &&
+          kit_shows(&k, "best_test_acc?"));
     kit_keys(&k, "Ctrl-U 'lr=0.2");
     CHECK(kit_shows(&k, "3 of 5"));
     CHECK_STR(lines(&k), "0005 0004 0003");
