@@ -146,6 +146,7 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
     char number[TEXT_NUMBER_ROOM];
     const char *ending = feed_ending(f, run);
     bool lost = run->broken || run->dead; /* how far it came its last rows and run.csv say each */
+    bool refused = run->state == WIRE_FAILED && !run->path[0];
     bool full = feed_lacks_room(f, run), ended = wire_state_ended(run->state) || lost || full;
 
     text_addf(out, "%s %s", dot(full ? WIRE_PAUSED : run->state, lost),
@@ -154,6 +155,7 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
               : full                ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
               : feed_starts(f, run) ? "starting"
               : ending              ? ending
+              : refused             ? "did not start" /* it may have no name to stand behind */
                                     : wire_state_words(run->state));
     if (!run->own && run->live && !lost)
         text_add(out, " elsewhere");

@@ -1012,6 +1012,9 @@ TEST(a_refused_start_is_over)
     refuse(&k, feed_at(k.feed, 1)->number, "the engine is about to end"); /* without a snapshot */
     feed_take(k.feed, NULL, NULL);
     CHECK(!feed_busy(k.feed));
+    text_clear(&line);
+    feed_add_status(k.feed, &line, 80);
+    CHECK_STR(text_str(&line), "✗ did not start  first");
     text_free(&line);
     free(start);
     kit_close(&k);
