@@ -272,7 +272,7 @@ void runview_let_act(struct runview *v, struct feed_run *run, runview_act *act)
     bool paused = run->state == WIRE_PAUSED ||
                   (feed_sweep_of(v->app->feed, run, &is) && wire_sweep_has_paused(&is));
 
-    if (run->own && paused)
+    if (paused)
         claim_for(v, run, 0, act);
     else
         act(v, run);

@@ -46,7 +46,7 @@ void sweepview_let_act(struct sweepview *v, sweepview_deed *act)
 {
     struct going *g;
 
-    if (!v->own || !wire_sweep_has_paused(sweepview_is(v))) {
+    if (!wire_sweep_has_paused(sweepview_is(v))) {
         act(v);
         return;
     }

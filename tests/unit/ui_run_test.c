@@ -1363,6 +1363,12 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     take(&s);
     runview_key(&s.view, &(struct key){.code = 'R'});
     CHECK(was_sent(&s, WIRE_GO, 9));
+    runview_run(&s.view)->own = false; /* nor does one that a third program holds */
+    runview_run(&s.view)->sweep = 0;
+    runview_run(&s.view)->state = WIRE_PAUSED;
+    runview_key(&s.view, &(struct key){.code = 'p'});
+    CHECK(asks_of_other(&s));
+    answer(&s, 1);
     end_program(child, end);
     setenv("CHORUS_CACHE", before, 1);
     free(before);

@@ -1130,6 +1130,13 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
     answer(&app, 0);
     CHECK_STR(own.said, "Nothing was done: another sweep is shown now.");
     CHECK(!wire_next_command(wire, &command, 0));
+    v->own = false; /* nor does one that a third program holds */
+    v->sweep->live = true;
+    v->sweep->is = status;
+    text_clear(&own.question);
+    CHECK(sweepview_act(v, 'p'));
+    CHECK_HAS(text_str(&own.question), "Another chorus (process");
+    answer(&app, 1);
     end_program(child, end);
     setenv("CHORUS_CACHE", before, 1);
     claim_close(&app);
