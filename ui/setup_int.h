@@ -76,6 +76,7 @@ struct setup {
     uint64_t drops;      /* which a question is about: its id */
     uint64_t queue_stamp;
     bool queue_reading, queue_again; /* again: it was changed from here meanwhile */
+    char *promised;                  /* of what was added last, until something is taken */
 
     struct setup_survey *survey; /* NULL: the form is no experiment */
     struct account account;

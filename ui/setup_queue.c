@@ -117,6 +117,8 @@ static void queue_read(void *arg, bool dropped)
     if (s && !dropped && r->fine) {
         uint64_t id = s->queue_at < s->queue ? s->queued[s->queue_at].id : 0;
 
+        if (s->promised && r->count < s->queue)
+            app_unsay(s->app, s->promised);
         free_list(s->queued, s->queue_label, s->queue);
         s->queued = r->list;
         s->queue_label = r->label;
@@ -179,6 +181,8 @@ void setup_free_queue(struct setup *s)
     s->queued = NULL;
     s->queue_label = NULL;
     s->queue = 0;
+    free(s->promised);
+    s->promised = NULL;
 }
 
 /* ---- changing ---- */
@@ -300,11 +304,14 @@ static void change(void *arg)
 }
 
 /* Said, and in the log: what is told of the queue comes true only later. */
-static void say_of_queue(struct setup *s, int role, char *words)
+static void say_of_queue(struct setup *s, bool promised, char *words)
 {
-    app_say(s->app, role, "%s", words);
+    app_say(s->app, promised ? GRID_GOOD : GRID_TEXT, "%s", words);
     app_log(s->app, LOG_INFO, words);
-    free(words);
+    free(s->promised);
+    s->promised = promised ? words : NULL;
+    if (!promised)
+        free(words);
 }
 
 static void changed(void *arg, bool dropped)
@@ -319,13 +326,13 @@ static void changed(void *arg, bool dropped)
             app_say(s->app, GRID_BAD, "%s", c->e.text);
         else if (c->kind == ADD && c->behind)
             say_of_queue(
-                s, GRID_GOOD,
+                s, true,
                 mem_textf("%s waits in the queue for %s (1 shows it)", c->name, c->behind));
         else if (c->kind == ADD)
-            say_of_queue(s, GRID_GOOD,
+            say_of_queue(s, true,
                          mem_textf("%s is in the queue, and begins when its turn comes", c->name));
         else if (c->kind == REMOVE)
-            say_of_queue(s, GRID_TEXT, mem_textf("%s is out of the queue", c->name));
+            say_of_queue(s, false, mem_textf("%s is out of the queue", c->name));
         s->queue_stamp = 0; /* another look */
         s->queue_again = s->queue_reading;
         s->app->dirty = true;

@@ -67,6 +67,13 @@ void app_say(struct app *app, int role, const char *fmt, ...)
     kit.said_role = role;
 }
 
+void app_unsay(struct app *app, const char *words)
+{
+    (void)app;
+    if (!strcmp(kit.said, words))
+        kit.said[0] = 0;
+}
+
 void app_log(struct app *app, int level, const char *line)
 {
     (void)app;

@@ -1132,6 +1132,32 @@ TEST(what_runs_already_is_queued_behind)
     kit_end();
 }
 
+TEST(what_was_promised_of_the_queue_ends_when_it_is_taken)
+{
+    struct record_queued *list;
+    struct err e = {0};
+    size_t n;
+
+    kit_start();
+    kit.busy = true;
+    kit_keys("r");
+    kit.chosen(kit.user, 0);
+    kit_settle();
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_INT(kit.setup->queue, 1);
+    CHECK_STR(kit.said, "first is in the queue, and begins when its turn comes");
+    REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
+    REQUIRE(n == 1);
+    REQUIRE_OK(record_queue_remove(kit.folder, &list[0], &e));
+    record_queue_free(list, n);
+    screen_setup.tick(kit.setup);
+    kit_settle();
+    CHECK_INT(kit.setup->queue, 0);
+    CHECK_STR(kit.said, "");
+    kit_end();
+}
+
 /* Text of a sweep of three cells of which two are asked for. */
 #define CUT_SHORT                                                                                  \
     "# options: --name mx --order grid --max-cells 2 --jobs 2 --failed\n"                          \
