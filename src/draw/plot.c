@@ -64,26 +64,37 @@ static bool name_in_line(struct plot_canvas *c, int row, const char *name, int n
     return false;
 }
 
+enum {
+    BESIDE_FIRST = 8
+}; /* blanks about a name behind the first label, or it is read as its unit */
+
+static bool name_in_gap(struct plot_canvas *c, int row, const struct span *taken, int i, int blanks,
+                        const char *name)
+{
+    int left = taken[i - 1].end, room = taken[i].from - left, n = plot_length(name);
+
+    if (room < n + blanks)
+        return false;
+    plot_put_text(c, row, left + (room - n) / 2, c->p->columns, name, PLOT_TEXT);
+    return true;
+}
+
 /* At the end, or in the middle of the last gap between the labels that it fits into with a blank on
  * both sides, or above them. */
 static bool put_x_name(struct plot_canvas *c, int row, const struct span *taken, int labels,
                        const char *name)
 {
-    int n = plot_length(name), end = c->p->columns, left = taken[labels - 1].end, right;
+    int n = plot_length(name), end = c->p->columns;
 
-    if (end - left >= n + 1) {
+    if (end - taken[labels - 1].end >= n + 1) {
         plot_put_text(c, row, end - n, end, name, PLOT_TEXT);
         return true;
     }
-    for (int i = labels - 1; i > 0; i--) {
-        left = taken[i - 1].end;
-        right = taken[i].from;
-        if (right - left >= n + 2) {
-            plot_put_text(c, row, left + (right - left - n) / 2, end, name, PLOT_TEXT);
+    for (int i = labels - 1; i > 0; i--)
+        if (name_in_gap(c, row, taken, i, i > 1 ? 2 : BESIDE_FIRST, name))
             return true;
-        }
-    }
-    return name_in_line(c, row - 1, name, n);
+    return name_in_line(c, row - 1, name, n) ||
+           (labels > 1 && name_in_gap(c, row, taken, 1, 2, name));
 }
 
 /* Its first word where there is no room for more; or else in place of the last label but one, where four

@@ -577,6 +577,24 @@ TEST(name_of_the_x_axis)
     }
 }
 
+/* "0 time 5 s" would be read as so many times. */
+TEST(name_of_the_x_axis_keeps_off_the_first_label)
+{
+    double x[2] = {0, 22}, y[2] = {0, 1};
+    struct plot_series s = {.label = "s", .x = x, .y = y, .n = 2};
+    struct plot p = {
+        .series = &s, .count = 1, .x_label = "time", .x_unit = PLOT_TIME, .rows = 8, .columns = 36};
+
+    for (; p.columns < 42; p.columns++) {
+        struct text t = {0};
+
+        plot_text(&p, false, &t);
+        CHECK_HAS(t.s, "time");
+        CHECK(!strstr(t.s, "0 time"));
+        text_free(&t);
+    }
+}
+
 TEST(large_frame)
 {
     struct plot_series s[2];
