@@ -198,7 +198,12 @@ struct feed_work { /* runs and sweeps that this program has at work */
 };
 struct feed_work feed_work(const struct feed *f);
 /* Some of them are paused, and none goes on or waits for room. */
-bool feed_all_paused(const struct feed *f);
+static inline bool feed_all_paused(const struct feed *f)
+{
+    struct feed_work work = feed_work(f);
+
+    return work.paused && !work.goes_on && !work.no_room;
+}
 bool feed_has_trouble(const struct feed *f, uint32_t number);
 /* "1:12", "9 s": what is left is not known better. */
 void feed_add_span(double seconds, struct text *out);

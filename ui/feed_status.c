@@ -382,13 +382,6 @@ struct feed_work feed_work(const struct feed *f)
     return work;
 }
 
-bool feed_all_paused(const struct feed *f)
-{
-    struct feed_work work = feed_work(f);
-
-    return work.paused && !work.goes_on && !work.no_room;
-}
-
 static void show_own(const struct feed *f, const struct wire_sweep_status *s, struct shown *out)
 {
     *out = (struct shown){.own = true, .sweep.is = *s};
