@@ -404,8 +404,9 @@ static void add_test_error(const struct sweepview_sweep *s, double accuracy, str
         text_add(out, "of ");
         share_tell(out, accuracy);
         text_add(out, " an error of ± ");
-        share_tell(out, study_accuracy_error(accuracy, s->test_images));
-        text_addf(out, " (%s images, one standard deviation).",
+        share_add(out, study_accuracy_error(accuracy, s->test_images));
+        text_addf(out, "%s (%s images, one standard deviation).",
+                  share_in_per_cent() ? " points" : "",
                   text_count(images, (uint64_t)s->test_images));
     } else
         text_add(out, "an error of √(p (1 - p) / n) over n images.");

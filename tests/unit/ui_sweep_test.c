@@ -7,6 +7,7 @@
 #include "ui/app_int.h"
 #include "ui/claim.h"
 #include "ui/setup_int.h"
+#include "ui/share.h"
 #include "ui/sweepview_int.h"
 
 #include <fcntl.h>
@@ -319,6 +320,11 @@ TEST(with_one_run_a_cell_nothing_is_noise)
     sweepview_add_footer(s, &words);
     /* sqrt(0.9 * 0.1 / 10000) */
     CHECK_HAS(text_str(&words), "an error of ± 0.0030 (10,000 images");
+    text_clear(&words);
+    share_choose(true);
+    sweepview_add_footer(s, &words);
+    share_choose(false);
+    CHECK_HAS(text_str(&words), "an accuracy of 90.00 % an error of ± 0.30 points (10,000 images");
     text_free(&words);
     sweepview_free(s);
 }
