@@ -307,10 +307,13 @@ static void source_read(void *arg, bool dropped)
 
 static void begin_reading(struct setup *s, struct reading *r)
 {
-    if (setup_try(s, read_source, source_read, r)) /* and r is gone */
-        return;
-    r->slow = true;
-    app_say(s->app, GRID_DIM, "reading %s ...", r->path);
+    char *path = mem_text(r->path); /* what reads may put another one in its place meanwhile */
+
+    if (!setup_try(s, read_source, source_read, r)) { /* else r is gone */
+        r->slow = true;
+        app_say(s->app, GRID_DIM, "reading %s ...", path);
+    }
+    free(path);
 }
 
 void setup_load_path(struct setup *s, const char *path)

@@ -35,6 +35,7 @@ static struct {
     struct wire_start started;
     struct wire_sweep *sweep;
     uint64_t ns;
+    void (*before_said)(void);
 } kit;
 
 /* ---- the workbench ---- */
@@ -61,6 +62,8 @@ void app_say(struct app *app, int role, const char *fmt, ...)
     va_list args;
 
     (void)app;
+    if (kit.before_said)
+        kit.before_said();
     va_start(args, fmt);
     vsnprintf(kit.said, sizeof kit.said, fmt, args);
     va_end(args);

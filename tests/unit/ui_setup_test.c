@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/stat.h>
 
 static void write_file(const char *path, const char *text)
@@ -285,6 +286,39 @@ TEST(a_file_that_takes_long_to_read_is_told)
     pthread_mutex_unlock(&gate);
     kit_settle();
     CHECK_STR(kit.said, "experiments/mine.ini is read");
+    kit_end();
+}
+
+static sem_t behind;
+
+static void post(void *arg)
+{
+    (void)arg;
+    sem_post(&behind);
+}
+
+static void read_it_first(void)
+{
+    kit.before_said = NULL;
+    pthread_mutex_unlock(&gate);
+    (void)tasks_try(kit.app.tasks, post, passed, NULL);
+    sem_wait(&behind);
+}
+
+TEST(a_file_is_read_while_it_is_told)
+{
+    kit_start();
+    write_file("experiments/mine.ini", "batch = 64\n");
+    tasks_patience(kit.app.tasks, 0);
+    pthread_mutex_lock(&gate);
+    (void)tasks_try(kit.app.tasks, at_gate, passed, NULL);
+    sem_init(&behind, 0, 0);
+    kit.before_said = read_it_first;
+    setup_load_path(kit.setup, "./experiments/mine.ini"); /* the list has it by another path */
+    CHECK_STR(kit.said, "reading ./experiments/mine.ini ...");
+    kit_settle();
+    CHECK_STR(kit.said, "experiments/mine.ini is read");
+    sem_destroy(&behind);
     kit_end();
 }
 
