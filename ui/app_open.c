@@ -38,7 +38,6 @@ static void open_popup(struct app *app, const struct popup *p)
     popup_close(app);
     own->popup = p->kind;
     own->popups++;
-    own->said[0] = 0;
     own->user = p->user;
     own->on_answer = p->on_answer;
     own->on_text = p->on_text;
@@ -93,10 +92,12 @@ static bool is_free(const struct app *app)
 
 static void open_or_wait(struct app *app, const struct popup *p)
 {
-    if (is_free(app))
-        open_popup(app, p);
-    else
+    if (!is_free(app)) {
         wait_for_turn(app->own, p);
+        return;
+    }
+    app->own->said[0] = 0;
+    open_popup(app, p);
 }
 
 void popup_next(struct app *app)
@@ -106,7 +107,7 @@ void popup_next(struct app *app)
     if (!p || !is_free(app))
         return;
     app->own->waits = p->next;
-    open_popup(app, p);
+    open_popup(app, p); /* with what was said of the line that it waited for */
     free_popup(p);
 }
 

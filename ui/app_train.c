@@ -36,6 +36,38 @@ static void free_training(struct training *t)
     free(t);
 }
 
+/* Another question stood, or a person has said so at that of the claim. */
+static void drop_training(struct training *t)
+{
+    struct text line = {0};
+
+    text_add(&line, "not begun: chorus");
+    for (size_t i = 0; i < t->n; i++) {
+        text_add(&line, " ");
+        jobs_add_word(&line, t->args[i]);
+    }
+    app_log(t->app, LOG_INFO, text_str(&line));
+    text_free(&line);
+    free_training(t);
+}
+
+/* `ahead`: one whose question may stand, or wait behind the line that was just typed. */
+static struct training *new_training(struct app *app, const char *const *args, size_t n,
+                                     const struct training *ahead)
+{
+    struct training *t = mem_new(1, sizeof *t);
+
+    *t = (struct training){.app = app, .args = mem_new(n + 3, sizeof *t->args)};
+    for (; t->n < n; t->n++)
+        t->args[t->n] = mem_text(args[t->n]);
+    if (!ahead)
+        return t;
+    app_say(app, GRID_WARN, "%s",
+            ahead->checked ? CLAIM_ASKED : "not begun: the run before is being checked still");
+    drop_training(t);
+    return NULL;
+}
+
 /* What it would wait for has its results elsewhere: alone. */
 static void start_training(struct training *t, bool queue, bool alone)
 {
@@ -62,7 +94,7 @@ static void ask_where(struct training *t)
                                           NULL};
 
     if (t->app->own->training) { /* another command has come meanwhile */
-        free_training(t);
+        drop_training(t);
         return;
     }
     t->app->own->training = t;
@@ -79,8 +111,11 @@ static void begin_training(void *user, enum claim_how how, bool elsewhere)
         ask_where(t);
         return;
     }
-    if (how != CLAIM_NOT)
-        start_training(t, how == CLAIM_BEHIND, elsewhere);
+    if (how == CLAIM_NOT) {
+        drop_training(t);
+        return;
+    }
+    start_training(t, how == CLAIM_BEHIND, elsewhere);
     free_training(t);
 }
 
@@ -106,20 +141,12 @@ static void training_checked(void *user, const struct job_end *end)
 /* `run` beside something else, as by the key r of Setup: a person says where, once the command is right. */
 void train_run(struct app *app, const char *const *args, size_t n)
 {
-    struct training *t = app->own->training;
+    struct training *t = new_training(app, args, n, app->own->training);
     struct err e;
 
-    if (t && !t->checked) {
-        app_say(app, GRID_DIM, "the run before is being checked still");
+    if (!t)
         return;
-    }
-    app_ask_end(app, training_chosen); /* of an earlier one, that went unanswered */
-    training_chosen(app, -1);
-    t = app->own->training = mem_new(1, sizeof *t);
-    t->app = app;
-    t->args = mem_new(n + 3, sizeof *t->args);
-    for (; t->n < n; t->n++)
-        t->args[t->n] = mem_text(args[t->n]);
+    app->own->training = t;
     t->args[n] = "--dry-run";
     if (jobs_start_silent(app->jobs, t->args, training_checked, app, &e) != ERR_OK) {
         app_say(app, GRID_BAD, "%s", e.text);
@@ -132,8 +159,11 @@ static void begin_going_on(void *user, enum claim_how how, bool elsewhere)
     struct training *t = user;
 
     (void)elsewhere;
-    if (how == CLAIM_NOW)
-        command_start(t->app, t->args);
+    if (how == CLAIM_NOT) {
+        drop_training(t);
+        return;
+    }
+    command_start(t->app, t->args);
     free_training(t);
 }
 
@@ -143,8 +173,10 @@ static void going_on_chosen(void *user, int answer)
     struct training *t = app->own->resuming;
 
     app->own->resuming = NULL;
+    if (t && answer == 0)
+        command_start(app, t->args);
     if (t)
-        begin_going_on(t, answer == 0 ? CLAIM_NOW : CLAIM_NOT, false);
+        free_training(t);
 }
 
 static void ask_beside(struct training *t)
@@ -163,13 +195,11 @@ static void ask_beside(struct training *t)
 void train_go_on(struct app *app, const char *const *args, size_t n)
 {
     bool resumes = !strcmp(args[0], "resume");
-    struct training *t = mem_new(1, sizeof *t);
+    struct training *t = new_training(app, args, n, app->own->resuming);
 
-    app_ask_end(app, going_on_chosen); /* of an earlier one, that went unanswered */
-    going_on_chosen(app, -1);
-    *t = (struct training){.app = app, .args = mem_new(n + 1, sizeof *t->args)};
-    for (; t->n < n; t->n++)
-        t->args[t->n] = mem_text(args[t->n]);
+    if (!t)
+        return;
+    t->checked = true; /* by the verb itself, once it begins */
     if (resumes && feed_busy(app->feed))
         ask_beside(t);
     else

@@ -212,13 +212,12 @@ void claim_machine(struct app *app, bool queue, claim_begin *call, void *user)
 {
     struct claim *c = app->claiming;
 
-    if (c && !c->asking) {
-        app_say(app, GRID_DIM, "it starts already");
+    if (c) {
+        app_say(app, c->asking ? GRID_WARN : GRID_DIM, "%s",
+                c->asking ? CLAIM_ASKED : "it starts already");
         call(user, CLAIM_NOT, false);
         return;
     }
-    if (c) /* its question went unanswered */
-        chosen(app, -1);
     c = mem_new(1, sizeof *c);
     *c = (struct claim){.app = app, .queue = queue, .begin = call, .user = user};
     c->results = mem_text(app->config.results);

@@ -13,8 +13,11 @@ enum claim_how {
 /* elsewhere: who computes has results in another folder. */
 typedef void claim_begin(void *user, enum claim_how how, bool elsewhere);
 
+/* No question takes the place of one that somebody may be answering. */
+#define CLAIM_ASKED "not begun: what is to start before it is asked about still"
+
 /* Calls begin once. Where another program computes a person is asked; queue: whether to wait in the
- * queue is an answer. */
+ * queue is an answer. While a claim goes on, or its question stands, a further one is refused. */
 void claim_machine(struct app *app, bool queue, claim_begin *begin, void *user);
 /* The engine, or a program that was started, shows itself what it does. */
 void claim_drop(struct app *app);
