@@ -148,6 +148,8 @@ void command_over(void *user, const struct job_end *end);     /* which tells wha
 
 /* app_train.c: commands that go on without this program: they would end with it otherwise. */
 bool train_is(const char *const *args, size_t count);
+bool train_goes_on(const struct app *app, const char *const *args,
+                   size_t count); /* what is paused */
 /* `run`, `resume`: beside something else a person says whether, once (of run) the command is right. */
 void train_run(struct app *app, const char *const *args, size_t n);
 void train_go_on(struct app *app, const char *const *args, size_t n);

@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has(const char *const *args, size_t count, const char *option)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(args[i], option))
+            return true;
+    return false;
+}
+
 /* A command that trains goes on without this program: it would end with it otherwise. */
 bool train_is(const char *const *args, size_t count)
 {
@@ -14,11 +22,16 @@ bool train_is(const char *const *args, size_t count)
 
     if (count == 0 || (strcmp(args[0], "run") != 0 && strcmp(args[0], "resume") != 0))
         return false;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < MEM_COUNT(quick); k++)
-            if (!strcmp(args[i], quick[k]))
-                return false;
+    for (size_t k = 0; k < MEM_COUNT(quick); k++)
+        if (has(args, count, quick[k]))
+            return false;
     return true;
+}
+
+bool train_goes_on(const struct app *app, const char *const *args, size_t count)
+{
+    return count > 0 && !strcmp(args[0], "go") && !has(args, count, "--help") &&
+           feed_all_paused(app->feed);
 }
 
 struct training { /* a command that trains, while the machine is claimed for it */
