@@ -111,9 +111,8 @@ static void ask_where(struct training *t)
         return;
     }
     t->app->own->training = t;
-    app_ask(t->app,
-            "Something computes on this machine already; beside each other both are slower.",
-            answers, training_chosen, t->app);
+    app_ask(t->app, "Something runs here already; beside each other both are slower.", answers,
+            training_chosen, t->app);
 }
 
 static void begin_training(void *user, enum claim_how how, bool elsewhere)
@@ -198,7 +197,7 @@ static void ask_beside(struct training *t)
 
     t->app->own->resuming = t;
     app_ask(t->app,
-            "Something computes on this machine already; beside each other both are slower. R on "
+            "Something runs here already; beside each other both are slower. R on "
             "Results puts the run behind it, in the queue.",
             answers, going_on_chosen, t->app);
 }

@@ -90,7 +90,7 @@ check "a question is answered before another takes its place" play back "calm" "
 cp -r back along
 check "so does one beside what this program computes, and one that lets that go on behind a pause" play along \
     "${asked[@]}" "keys r" "keys 2" "wait  running" "keys :" "keys Ctrl-U" "type resume again epochs=3" "keys Enter" \
-    "wait Something computes on this machine already" "keys c" "keys p" "wait  paused" "keys :" "keys Ctrl-U" \
+    "wait Something runs here already" "keys c" "keys p" "wait  paused" "keys :" "keys Ctrl-U" \
     "type go --help" "keys Enter" "wait what the command said" "keys Esc" "keys :" "keys Ctrl-U" \
     "type go @" "keys Enter" "wait Another chorus (process" "keys c" "calm" "wait  paused"
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
