@@ -421,7 +421,8 @@ TEST(a_gpu_that_hangs_is_left_alone)
             CHECK_HAS(e.text, "did not answer for 0.3 s");
             CHECK_HAS(e.text, "this process can compute no more on that GPU");
             BE->close(s);
-            CHECK_INT(lost_lines, 1);
+            /* On a busy machine the abort that sets the other GPU free may come behind the limit. */
+            CHECK(lost_lines >= 1 && lost_lines <= gpus);
             CHECK_STR(twin_report(), "");
             log_to(NULL, NULL);
             kit_close(&b);
