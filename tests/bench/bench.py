@@ -26,7 +26,7 @@ import time
 
 import growth
 import programs
-from programs import CORES, QUIET, Gone, Program, cpu, environment, say, spell
+from programs import CORES, QUIET, Gone, Program, cpu, cpu_name, environment, say, spell
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "cpu-results.md")
@@ -385,9 +385,9 @@ def main():
     peak = peaks["flops"][-1]
     first_step, memory = start_facts()
     import importlib.metadata as meta
-    # several generations of processors call themselves by one name
+    # an instruction set may be kept from this machine
     tiles = " and AMX" if "amx_bf16" in cpu("flags").split() else ""
-    name = f"{cpu('model name')} with {peaks['isa']}{tiles}, {len(CORES)} cores"
+    name = f"{cpu_name()} with {peaks['isa']}{tiles}, {len(CORES)} cores"
     facts = (
         f"{datetime.date.today()}, commit {git('rev-parse', '--short', 'HEAD')}; PyTorch "
         f"{meta.version('torch')}, JAX {meta.version('jax')}, Flax {meta.version('flax')}; "

@@ -27,6 +27,16 @@ def cpu(key):
     return ""
 
 
+def cpu_name():
+    """AMD calls several generations by one name: with which of them it is."""
+    if cpu("vendor_id") != "AuthenticAMD":
+        return cpu("model name")
+    family, model = int(cpu("cpu family")), int(cpu("model"))
+    zen4 = 0x10 <= model < 0x20 or model >= 0x60
+    zen = {25: "Zen 4" if zen4 else "Zen 3", 26: "Zen 5"}.get(family, f"family {family}")
+    return f"{cpu('model name')} ({zen})"
+
+
 def busy():
     """Seconds that this process's cores were not idle, time taken by other guests included."""
     total = 0
