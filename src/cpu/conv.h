@@ -11,6 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Gradients go by what is zero and what is above: */
+enum cpu_conv_care {
+    CPU_CONV_ZEROS, /* outputs that saw only zeros are the bias: they are equal maxima */
+    CPU_CONV_SIGNS, /* signs are right, too: a relu stands farther behind */
+    CPU_CONV_NONE,  /* evaluating: no gradient comes */
+};
+
 /* conv, then relu (if so), then a pool whose windows touch but do not overlap (pool > 1). */
 struct cpu_conv_layer {
     int cin, cout, k, stride;
@@ -22,7 +29,7 @@ struct cpu_conv_layer {
     int pool;                        /* window and stride; 1: none */
     bool max;                        /* the pool takes the maximum, else the mean */
     const struct cpu_blocks *blocks; /* of that family: how the pictures are cut */
-    bool signs;                      /* a relu farther behind goes by the signs of the outputs */
+    enum cpu_conv_care care;         /* of outputs near zero, beside what relu needs */
 };
 
 static inline int cpu_conv_out_h(const struct cpu_conv_layer *c)

@@ -134,7 +134,8 @@ static void fuse(struct backend_session *s, int i)
     }
     while (next >= 0 && net->layer[next].op == NET_MAXPOOL)
         next = reader(net, next);
-    c->conv.signs = next >= 0 && net->layer[next].op == NET_RELU;
+    if (next >= 0 && net->layer[next].op == NET_RELU)
+        c->conv.care = CPU_CONV_SIGNS;
     for (int j = i + 1; j <= c->tail; j++)
         s->layer[j].fused = true;
 }

@@ -133,9 +133,10 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
         uint16_t *pass = w->team->pass[i];
         size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
         const struct cpu_conv_ops *ops = training ? c->ops_train : c->ops;
-        ops->forward(&c->conv, n, m->rounded + c->kernel, packed_of(w, m, c, training),
-                     bias_of(c, m), x, y, training && pass ? pass + (size_t)place * bits : NULL,
-                     w->scratch);
+        struct cpu_conv_layer conv = c->conv;
+        conv.care = training ? conv.care : CPU_CONV_NONE;
+        ops->forward(&conv, n, m->rounded + c->kernel, packed_of(w, m, c, training), bias_of(c, m),
+                     x, y, training && pass ? pass + (size_t)place * bits : NULL, w->scratch);
         break;
     }
     case NET_DENSE:

@@ -463,22 +463,22 @@ static void networks_in_small(void)
 {
     struct numbers r = {0};
     static const struct cpu_conv_layer layers[] = {
-        {1, 20, 3, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL, false},
-        {1, 32, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, false, NULL, false},
-        {5, 13, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL, false},
-        {8, 16, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL, false},
-        {8, 16, 3, 1, 1, 1, 6, 6, 6, 6, true, 2, true, NULL, false},
-        {8, 12, 1, 2, 0, 0, 8, 8, 4, 4, false, 1, false, NULL, false},
-        {8, 12, 3, 2, 0, 0, 8, 8, 4, 4, false, 1, false, NULL, false},
-        {8, 12, 3, 2, 1, 1, 8, 8, 4, 4, false, 1, false, NULL, false},
-        {40, 33, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, false},
-        {3, 7, 7, 2, 3, 3, 16, 16, 8, 8, true, 1, false, NULL, false},
-        {130, 3, 1, 1, 0, 0, 2, 2, 2, 2, false, 1, false, NULL, false},
-        {5, 7, 2, 3, 0, 0, 11, 11, 3, 3, true, 3, true, NULL, false},
-        {2, 3, 9, 1, 4, 4, 9, 9, 9, 9, true, 3, false, NULL, false},
-        {7, 2, 1, 1, 0, 0, 1, 1, 1, 1, true, 1, false, NULL, false},
-        {2, 4, 1, 3, 1, 1, 7, 7, 3, 3, true, 1, false, NULL, false},
-        {2, 4, 2, 1, 3, 3, 3, 3, 8, 8, true, 4, true, NULL, false},
+        {1, 20, 3, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL, CPU_CONV_ZEROS},
+        {1, 32, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, false, NULL, CPU_CONV_ZEROS},
+        {5, 13, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL, CPU_CONV_ZEROS},
+        {8, 16, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL, CPU_CONV_ZEROS},
+        {8, 16, 3, 1, 1, 1, 6, 6, 6, 6, true, 2, true, NULL, CPU_CONV_ZEROS},
+        {8, 12, 1, 2, 0, 0, 8, 8, 4, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {8, 12, 3, 2, 0, 0, 8, 8, 4, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {8, 12, 3, 2, 1, 1, 8, 8, 4, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {40, 33, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {3, 7, 7, 2, 3, 3, 16, 16, 8, 8, true, 1, false, NULL, CPU_CONV_ZEROS},
+        {130, 3, 1, 1, 0, 0, 2, 2, 2, 2, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {5, 7, 2, 3, 0, 0, 11, 11, 3, 3, true, 3, true, NULL, CPU_CONV_ZEROS},
+        {2, 3, 9, 1, 4, 4, 9, 9, 9, 9, true, 3, false, NULL, CPU_CONV_ZEROS},
+        {7, 2, 1, 1, 0, 0, 1, 1, 1, 1, true, 1, false, NULL, CPU_CONV_ZEROS},
+        {2, 4, 1, 3, 1, 1, 7, 7, 3, 3, true, 1, false, NULL, CPU_CONV_ZEROS},
+        {2, 4, 2, 1, 3, 3, 3, 3, 8, 8, true, 4, true, NULL, CPU_CONV_ZEROS},
     };
 
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
@@ -543,7 +543,7 @@ TEST(pictures_of_one_pixel)
                                    1,
                                    false,
                                    NULL,
-                                   false};
+                                   CPU_CONV_ZEROS};
         try_layer(&c, among(&r, 1, 9), &r);
     }
 }
@@ -558,12 +558,12 @@ static void wide_layers(void)
 {
     struct numbers r = {4 << 20};
     static const struct cpu_conv_layer layers[] = {
-        {33, 50, 3, 1, 1, 1, 6, 7, 6, 6, true, 2, true, NULL, false},
-        {20, 50, 5, 1, 0, 0, 8, 8, 4, 4, true, 2, false, NULL, false},
-        {48, 17, 3, 2, 1, 1, 7, 7, 4, 4, false, 1, false, NULL, false},
-        {64, 32, 1, 2, 0, 0, 6, 5, 3, 3, false, 1, false, NULL, false},
-        {17, 64, 3, 1, 1, 1, 5, 5, 5, 5, false, 1, false, NULL, false},
-        {3, 40, 7, 3, 2, 2, 13, 11, 4, 3, true, 1, false, NULL, false},
+        {33, 50, 3, 1, 1, 1, 6, 7, 6, 6, true, 2, true, NULL, CPU_CONV_ZEROS},
+        {20, 50, 5, 1, 0, 0, 8, 8, 4, 4, true, 2, false, NULL, CPU_CONV_ZEROS},
+        {48, 17, 3, 2, 1, 1, 7, 7, 4, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {64, 32, 1, 2, 0, 0, 6, 5, 3, 3, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {17, 64, 3, 1, 1, 1, 5, 5, 5, 5, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {3, 40, 7, 3, 2, 2, 13, 11, 4, 3, true, 1, false, NULL, CPU_CONV_ZEROS},
     };
 
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
@@ -576,9 +576,21 @@ static void not_a_number(void)
     struct numbers r = {2 << 20};
 
     for (int n = 0; n < 24; n++) {
-        struct cpu_conv_layer c = {
-            3,    7,    3, 1, 0, 0, 14, 14, 12, 12, n % 2 == 0, 1 + n / 2 % 4, n / 8 % 2 == 0,
-            NULL, false};
+        struct cpu_conv_layer c = {3,
+                                   7,
+                                   3,
+                                   1,
+                                   0,
+                                   0,
+                                   14,
+                                   14,
+                                   12,
+                                   12,
+                                   n % 2 == 0,
+                                   1 + n / 2 % 4,
+                                   n / 8 % 2 == 0,
+                                   NULL,
+                                   CPU_CONV_ZEROS};
         struct bench b;
         bench_open(&b, &c, 2, &r);
         for (int i = 0; i < 12; i++)
@@ -625,8 +637,8 @@ static void equal_maxima(void)
 
     for (int pool = 2; pool <= 4; pool++) {
         for (int isa = 0; isa < ISAS; isa++) {
-            struct cpu_conv_layer c = {1,  2,  1,       1,    0,    0,    12,   12,
-                                       12, 12, isa % 2, pool, true, NULL, false};
+            struct cpu_conv_layer c = {
+                1, 2, 1, 1, 0, 0, 12, 12, 12, 12, isa % 2, pool, true, NULL, CPU_CONV_ZEROS};
             struct bench b;
             const struct cpu_conv_ops *ops = ops_of(isa);
             if (!has(isa))
@@ -723,8 +735,8 @@ static void zeros_of_all(void)
             continue;
         for (int way = 0; way < 14; way++) {
             int k = way % 2 ? 3 : 5, pool = way / 2 % 4 + 1;
-            struct cpu_conv_layer c = {3,  2,  k,    1,    k / 2,    k / 2, 12,   12,
-                                       12, 12, true, pool, way >= 8, NULL,  false};
+            struct cpu_conv_layer c = {3,  2,    k,    1,        k / 2, k / 2,         12, 12, 12,
+                                       12, true, pool, way >= 8, NULL,  CPU_CONV_ZEROS};
             char name[64];
             snprintf(name, sizeof name, "%s, %d lanes", isas[isa].name, lanes);
             zeros(name, ops_of(isa), c, &r);
@@ -733,7 +745,8 @@ static void zeros_of_all(void)
                 zeros(name, isas[isa].k->taps, c, &r);
             }
         }
-        struct cpu_conv_layer pixel = {3, 2, 3, 1, 1, 1, 1, 1, 1, 1, true, 1, false, NULL, false};
+        struct cpu_conv_layer pixel = {
+            3, 2, 3, 1, 1, 1, 1, 1, 1, 1, true, 1, false, NULL, CPU_CONV_ZEROS};
         if (isas[isa].k)
             zeros(isas[isa].name, isas[isa].k->taps, pixel, &r);
     }

@@ -231,6 +231,11 @@ static void check(const char *isa, const struct cpu_conv_ops *ops, const struct 
                 }
     (void)out_row;
     compare("the output", 0, shape, out, want, all * n.out, limit);
+    struct cpu_conv_layer evaluating = *c;
+    evaluating.care = CPU_CONV_NONE;
+    memset(out, 0xff, all * n.out * sizeof *out);
+    ops->forward(&evaluating, groups, w, packed, with_bias ? bias : NULL, in, out, NULL, scratch);
+    compare("the output, evaluating", 0, shape, out, want, all * n.out, limit);
 
     for (size_t i = 0; i < all * n.in; i++)
         dx_want[i] = add ? (double)dx[i] : 0;
@@ -316,15 +321,15 @@ static void known(const char *isa, const struct cpu_conv_ops *ops)
 {
     /* the second convolutions of lenet and cnn; resnet18's, thinner */
     static const struct cpu_conv_layer layers[] = {
-        {20, 50, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL, false},
-        {32, 64, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL, false},
-        {12, 16, 3, 1, 1, 1, 28, 28, 28, 28, false, 1, false, NULL, false},
-        {16, 24, 3, 1, 1, 1, 14, 14, 14, 14, false, 1, false, NULL, false},
-        {24, 70, 3, 1, 1, 1, 7, 7, 7, 7, false, 1, false, NULL, false},
-        {128, 128, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, false},
+        {20, 50, 5, 1, 0, 0, 12, 12, 8, 8, true, 2, false, NULL, CPU_CONV_ZEROS},
+        {32, 64, 3, 1, 1, 1, 14, 14, 14, 14, true, 2, false, NULL, CPU_CONV_ZEROS},
+        {12, 16, 3, 1, 1, 1, 28, 28, 28, 28, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {16, 24, 3, 1, 1, 1, 14, 14, 14, 14, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {24, 70, 3, 1, 1, 1, 7, 7, 7, 7, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {128, 128, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
         /* gradients of weights in blocks, of either form */
-        {256, 32, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, false},
-        {256, 24, 3, 1, 1, 1, 6, 4, 6, 4, false, 1, false, NULL, false},
+        {256, 32, 3, 1, 1, 1, 4, 4, 4, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
+        {256, 24, 3, 1, 1, 1, 6, 4, 6, 4, false, 1, false, NULL, CPU_CONV_ZEROS},
     };
     for (size_t i = lanes < CPU_LANES ? 3 : 0; i < MEM_COUNT(layers); i++)
         check(isa, ops, &layers[i], i ? 2 : 3, i < 2, true, false);
@@ -399,7 +404,7 @@ TEST(wino_does_edges_of_any_size)
 
 static void no_number(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {3, 5, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, true, NULL, false};
+    struct cpu_conv_layer c = {3, 5, 3, 1, 1, 1, 8, 8, 8, 8, true, 2, true, NULL, CPU_CONV_ZEROS};
 
     for (int way = 0; way < 3; way++) {
         c.pool = way == 0 ? 1 : 2;
@@ -438,7 +443,8 @@ TEST(wino_lets_no_number_through_as_none)
 static void black(const char *isa, const struct cpu_conv_ops *ops)
 {
     static const float bias[] = {0, 3e-7f, -1e-9f, -2e-5f, 0.3f};
-    struct cpu_conv_layer c = {3, 5, 0, 1, 1, 2, 17, 14, 17, 15, false, 1, false, NULL, false};
+    struct cpu_conv_layer c = {
+        3, 5, 0, 1, 1, 2, 17, 14, 17, 15, false, 1, false, NULL, CPU_CONV_ZEROS};
     struct tap tap;
 
     for (c.k = 3; c.k <= 5; c.k += 2) {
@@ -497,7 +503,7 @@ static void almost(const char *isa, const struct cpu_conv_ops *ops)
                                    .conv_h = pool > 1 ? side / 2 * 2 : side,
                                    .conv_w = pool > 1 ? side / 2 * 2 : side,
                                    .relu = way < 12,
-                                   .signs = way >= 12,
+                                   .care = way >= 12 ? CPU_CONV_SIGNS : CPU_CONV_ZEROS,
                                    .pool = pool};
         struct sizes n = sizes_of(&c);
         float *in = numbers(n.in, 1), *w = numbers(n.w, 0.05f), *out = numbers(n.out, 0);
@@ -547,7 +553,8 @@ TEST(wino_tells_on_which_side_of_zero_an_output_is)
  * least of a few. */
 static void apart(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {32, 16, 3, 1, 1, 1, 16, 16, 16, 16, true, 1, false, NULL, false};
+    struct cpu_conv_layer c = {
+        32, 16, 3, 1, 1, 1, 16, 16, 16, 16, true, 1, false, NULL, CPU_CONV_ZEROS};
     struct sizes n = sizes_of(&c);
     float *ones = numbers(n.in, 0.5f), *in = numbers(n.in, 0), *w = numbers(n.w, 0.05f);
     float *packed = numbers(ops->packed(&c, false), 1), *out = numbers(n.out, 0);
@@ -589,7 +596,8 @@ TEST(wino_takes_not_much_longer_for_numbers_far_apart)
 
 static void cannot(const char *isa, const struct cpu_conv_ops *ops)
 {
-    struct cpu_conv_layer c = {8, 8, 3, 1, 1, 1, 12, 12, 12, 12, true, 3, true, NULL, false};
+    struct cpu_conv_layer c = {
+        8, 8, 3, 1, 1, 1, 12, 12, 12, 12, true, 3, true, NULL, CPU_CONV_ZEROS};
 
     CHECK(!ops->can(&c));
     c.pool = 1;
