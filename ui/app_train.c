@@ -15,23 +15,27 @@ static bool has(const char *const *args, size_t count, const char *option)
     return false;
 }
 
-/* A command that trains goes on without this program: it would end with it otherwise. */
+/* Whether it asks for help alone. */
+static bool helps(const char *const *args, size_t count)
+{
+    return has(args, count, "--help") || has(args, count, "-h");
+}
+
+/* A command that trains goes on without this program: it would end with it otherwise. The --queue of `resume`
+ * is what it goes on with behind that. */
 bool train_is(const char *const *args, size_t count)
 {
-    static const char *const quick[] = {"--dry-run", "--background", "--queue", "--help"};
+    bool run = count > 0 && !strcmp(args[0], "run");
 
-    if (count == 0 || (strcmp(args[0], "run") != 0 && strcmp(args[0], "resume") != 0))
+    if (!run && (count == 0 || strcmp(args[0], "resume") != 0))
         return false;
-    for (size_t k = 0; k < MEM_COUNT(quick); k++)
-        if (has(args, count, quick[k]))
-            return false;
-    return true;
+    return !helps(args, count) && !has(args, count, "--background") &&
+           !(run && (has(args, count, "--queue") || has(args, count, "--dry-run")));
 }
 
 bool train_goes_on(const struct app *app, const char *const *args, size_t count)
 {
-    return count > 0 && !strcmp(args[0], "go") && !has(args, count, "--help") &&
-           feed_all_paused(app->feed);
+    return count > 0 && !strcmp(args[0], "go") && !helps(args, count) && feed_all_paused(app->feed);
 }
 
 struct training { /* a command that trains, while the machine is claimed for it */

@@ -82,7 +82,7 @@ check "a command that is wrong is told of, and nobody asked" play near "calm" "k
     "wait Another chorus (process" "keys c" "calm"
 check "nothing was begun by that" test ! -e near/queue
 check "a command that goes on with a run asks too" play back "calm" "keys :" "keys Ctrl-U" \
-    "type resume again epochs=3" "keys Enter" "wait Another chorus (process" "wait beside it" "keys c" "calm"
+    "type resume again epochs=3 --queue" "keys Enter" "wait Another chorus (process" "wait beside it" "keys c" "calm"
 check "a question is answered before another takes its place" play back "calm" "keys :" "keys Ctrl-U" \
     "type run tiny.ini lr=0.2" "keys Enter" "keys :" "keys Ctrl-U" "type resume again epochs=3" "keys Enter" \
     "wait not begun: what is to start before" "wait beside it" "keys c" "calm" "keys 7" \
@@ -91,7 +91,7 @@ cp -r back along
 check "so does one beside what this program computes, and one that lets that go on behind a pause" play along \
     "${asked[@]}" "keys r" "keys 2" "wait  running" "keys :" "keys Ctrl-U" "type resume again epochs=3" "keys Enter" \
     "wait Something runs here already" "keys c" "keys p" "wait  paused" "keys :" "keys Ctrl-U" \
-    "type go --help" "keys Enter" "wait what the command said" "keys Esc" "keys :" "keys Ctrl-U" \
+    "type go -h" "keys Enter" "wait what the command said" "keys Esc" "keys :" "keys Ctrl-U" \
     "type go @" "keys Enter" "wait Another chorus (process" "keys c" "calm" "wait  paused"
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
     "wait Another chorus (process" "wait behind it, in the queue" "wait run it beside" "keys b" "wait waits in the queue"
