@@ -210,16 +210,17 @@ static void done_look(void *arg, bool dropped)
     }
     if (!dropped) {
         bool gone = l->was_there && !look->there;
+        char *before = l->problem;
 
         l->was_there = l->was_there || look->there;
-        l->turn += !l->ready || look->failed || gone || l->problem;
-        free(l->problem);
         l->problem =
             look->failed ? mem_text(look->e.text)
             : gone ? mem_textf("%s is not there any more: it was moved or removed; a run that is "
                                "started makes it anew, --results DIR names another folder",
                                look->results)
                    : NULL;
+        l->turn += !l->ready || strcmp(before ? before : "", l->problem ? l->problem : "") != 0;
+        free(before);
         l->ready = true;
         l->looked_ns = clock_ns();
         l->took_ns = l->looked_ns - look->began_ns;

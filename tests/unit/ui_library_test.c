@@ -241,6 +241,7 @@ TEST(a_folder_that_is_not_there_is_empty)
 TEST(a_folder_that_goes_is_told)
 {
     struct kit k;
+    uint64_t turn;
     char *away;
     int fd;
 
@@ -257,6 +258,9 @@ TEST(a_folder_that_goes_is_told)
     CHECK(
         kit_shows(&k, "removed")); /* a word, for lines break where the folder's length wants it */
     CHECK(!kit_shows(&k, "No runs yet"));
+    turn = library_turn(k.app.library);
+    kit_turn(&k, true);
+    CHECK(library_turn(k.app.library) == turn);    /* nothing is read anew while it is so */
     fd = open(k.folder, O_CREAT | O_WRONLY, 0666); /* nor where it cannot be read */
     REQUIRE(fd >= 0);
     close(fd);
