@@ -64,9 +64,7 @@ static bool name_in_line(struct plot_canvas *c, int row, const char *name, int n
     return false;
 }
 
-enum {
-    BESIDE_FIRST = 8
-}; /* blanks about a name behind the first label, or it is read as its unit */
+#define BESIDE_FIRST 8 /* blanks about a name behind the first label, or it is read as its unit */
 
 static bool name_in_gap(struct plot_canvas *c, int row, const struct span *taken, int i, int blanks,
                         const char *name)
