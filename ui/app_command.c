@@ -91,10 +91,10 @@ static void looked_up(void *arg, bool dropped)
     if (!dropped && w->code == ERR_OK) {
         screen_run_watch(w->app->screen[SCREEN_RUN], w->entry.folder);
         app_show(w->app, SCREEN_RUN);
-        record_free_entry(&w->entry);
     } else if (!dropped) {
         app_say(w->app, GRID_BAD, "%s", w->e.text);
     }
+    record_free_entry(&w->entry);
     for (size_t i = 0; i < w->names; i++)
         free(w->name[i]);
     free(w->results);
