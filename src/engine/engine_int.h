@@ -301,6 +301,7 @@ void sweep_command(struct sweep *s, const struct wire_command *c);
  * stop after them. These are told to end by the caller. */
 void sweep_halt(struct sweep *s);
 bool sweep_is_before(const struct sweep *s, const struct run *r); /* by their turns */
+void sweep_obey_control(struct sweep *s);                         /* the lines of its file */
 /* What there is to do now. may_begin: the machine is free for it. False: it is over. */
 bool sweep_work(struct sweep *s, bool may_begin);
 /* Makes or opens the record of a cell whose plan is made, if the cell is still to be had. */

@@ -478,6 +478,8 @@ static void obey_control(struct run *r)
     char line[64];
 
     while (record_next_control(r->record, line, sizeof line)) {
+        if (r->sweep) /* what that was told before comes first: its "go" would end this pause */
+            sweep_obey_control(r->sweep);
         if (!strcmp(line, "pause"))
             run_want(r, WISH_PAUSE, WIRE_AFTER_STEP);
         else if (!strcmp(line, "go"))

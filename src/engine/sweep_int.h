@@ -137,9 +137,6 @@ static inline bool sweep_closes(const struct sweep *s)
 /* sweep.c */
 void sweep_tell_cell(struct sweep *s, const struct cell *c);
 
-/* sweep_command.c */
-void sweep_obey_control(struct sweep *s);
-
 /* claim.c. Returns whether a cell began. */
 bool claim_next(struct sweep *s);
 struct cell *claim_next_waiting(struct sweep *s);

@@ -943,6 +943,35 @@ TEST(lines_in_a_sweeps_control_are_obeyed)
     kit_end(&k);
 }
 
+/* Each has a file of its own, which are read at different times. */
+TEST(what_a_cell_is_told_behind_its_sweep_stands)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+    struct wire_cell cells[CELLS];
+    struct record_entry *list;
+    struct wire_status run;
+    size_t live[CELLS], n;
+    struct err e;
+    uint32_t sweep = begin_held(&k, "batch = 8\nlr = 0.1, 0.2\nepochs = 4\n",
+                                (struct wish){.grid = true}, cells, live);
+
+    REQUIRE_OK(record_list(k.results, &list, &n, &e));
+    for (int i = 0; i < 5; i++) {
+        clock_sleep_ms(130 * i);
+        control(&k, "go");
+        REQUIRE_OK(record_control(list[0].folder, "pause", &e));
+        clock_sleep_ms(700);
+        CHECK(wire_status(k.wire, cells[live[0]].run, &run) && run.state == WIRE_PAUSED);
+        REQUIRE_OK(record_control(list[0].folder, "go", &e));
+    }
+    control(&k, "stop step");
+    wait_sweep(&k, sweep, &status);
+    record_free_list(list, n);
+    fake_set_script(&(struct fake_script){0});
+    kit_end(&k);
+}
+
 TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
 {
     static const char keys[] = "batch = 16\nlr = 0.1, 0.2, 0.3, 0.4, 0.5\n";
