@@ -221,10 +221,17 @@ static void take_note(void *user, const char *text)
 {
     struct results *r = user;
     const struct library_run *run = library_find(r->app->library, r->about);
+    const size_t most = sizeof(((struct record_run *)0)->note) - 1;
     char *line;
 
     if (!text || !run)
         return;
+    if (strlen(text) > most) { /* nothing was written: what was typed or pasted stays to be cut */
+        app_prompt_again(r->app, text);
+        app_say(r->app, GRID_BAD, "a note takes up to %zu bytes, this one has %zu", most,
+                strlen(text));
+        return;
+    }
     line = *text ? mem_textf("note %s", text) : mem_text("note");
     start_deed(r, DEED_EDIT, &run->name, 1, line);
     free(line);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "paper" is taken for "+paper": there is nothing else that it could mean here. */
-static enum err_code add_change(const char *word, struct text *line, struct err *e)
+/* "paper" is taken for "+paper": there is nothing else that it could mean here. The bytes of what is to be
+ * added are counted with the blanks between. */
+static enum err_code add_change(const char *word, struct text *line, size_t *bytes, struct err *e)
 {
     const char *name = word + (*word == '+' || *word == '-');
 
@@ -17,6 +18,8 @@ static enum err_code add_change(const char *word, struct text *line, struct err 
         return err_set(e, ERR_INPUT,
                        "%s: a tag is one word without commas, quotes, + and =, as +paper -draft",
                        word);
+    if (*word != '-')
+        *bytes += strlen(name) + (*bytes > 0);
     text_addf(line, " %s%s", name == word ? "+" : "", word);
     return ERR_OK;
 }
@@ -24,12 +27,17 @@ static enum err_code add_change(const char *word, struct text *line, struct err 
 enum err_code results_tag_line(const char *text, struct text *line, struct err *e)
 {
     char *copy = mem_text(text), *rest = copy;
+    const size_t most = sizeof(((struct record_run *)0)->tags) - 1;
+    size_t bytes = 0;
     enum err_code code = ERR_OK;
 
     text_add(line, "tag");
     for (char *word; code == ERR_OK && (word = strsep(&rest, " \t"));)
         if (*word)
-            code = add_change(word, line, e);
+            code = add_change(word, line, &bytes, e);
     free(copy);
+    if (code == ERR_OK && bytes > most)
+        return err_set(e, ERR_INPUT, "the tags of a run take up to %zu bytes, these have %zu", most,
+                       bytes);
     return code;
 }

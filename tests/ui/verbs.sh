@@ -61,6 +61,9 @@ check "M trains a single model of the same cost" play results "calm" "keys M" "w
 check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
     "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
+check "a note that is too long stays, to be cut" play results "calm" "keys n" "wait note on" "keys Ctrl-U" \
+    "type $(printf '%0600d' 7)" "keys Enter" "wait a note takes up to 511 bytes, this one has 600" "wait note on" \
+    "keys$(printf ' Backspace%.0s' $(seq 89))" "keys Enter" "wait written into"
 check "so is rm" play results "calm" "keys d" "wait trash" "keys t" "wait moved to" "keys :" "keys Down" "wait rm 2"
 one trashed lr=0.1,0.2 epochs=1 name=pair
 check "the answer of rm says how it is undone" play trashed "calm" "keys :" "keys Ctrl-U" "type rm @" "keys Enter" \

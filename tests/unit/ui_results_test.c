@@ -454,6 +454,24 @@ TEST(tags_are_typed_as_for_the_verb)
     }
 }
 
+/* What no run has room for is refused while it can be typed again; to take away it takes none. */
+TEST(tags_without_room_are_refused_as_typed)
+{
+    char words[2][300];
+    struct text line = {0};
+    struct err e = {0};
+
+    memset(words, 'x', sizeof words);
+    words[0][128] = words[1][128] = ' ';
+    words[0][255] = words[1][256] = '\0'; /* 255 bytes, and 256 */
+    REQUIRE_OK(results_tag_line(words[0], &line, &e));
+    CHECK(results_tag_line(words[1], &line, &e) == ERR_INPUT);
+    CHECK(strstr(e.text, "take up to 255 bytes, these have 256"));
+    words[1][129] = '-';
+    REQUIRE_OK(results_tag_line(words[1], &line, &e));
+    text_free(&line);
+}
+
 /* Left and opened again: with the same settings, the same runs are marked, and in this folder alone. */
 TEST(marks_are_kept)
 {
