@@ -311,7 +311,8 @@ void command_show(struct app *app)
     open_line(app, NULL);
 }
 
-/* A copy of what is seen, and in which form the path's ending wants it. */
+/* A copy of what is seen, and in which form the path's ending wants it: empty where
+ * it says none. */
 static enum err_code copy_screen(struct app *app, const char *path, const char **form,
                                  struct paper *out, struct err *e)
 {
@@ -340,6 +341,8 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
     else if (text_has_ending_any_case(path, ".txt"))
         grid_to_text(&app->own->grid, &out->text);
     else
+        *form = "";
+    if (!**form)
         err_set(e, ERR_INPUT,
                 "%s: the ending says the form; here it is .txt or screen.svg (the whole screen)%s",
                 path, text_str(&known));
@@ -456,6 +459,8 @@ static void write_to(void *user, const char *path)
         tasks_add_slow(app->tasks, write_work, write_done, w);
         return;
     }
+    if (!*w->form) /* another ending will do */
+        app_prompt_again(app, path);
     app_say(app, GRID_BAD, "%s", e.text);
     free_writing(w);
 }

@@ -57,7 +57,8 @@ enum err_code runview_write(void *screen, const char *form, struct paper *out, s
     }
     runview_make(v, run); /* without those names */
     if (!out->plots)
-        return err_set(e, ERR_INPUT, "%s has no point to draw", study_short_name(run->name));
+        return err_set(e, ERR_INPUT, "%s has no point to draw", /* one that waits has no name yet */
+                       run->name[0] ? study_short_name(run->name) : "the run");
     (void)form;
     return ERR_OK;
 }

@@ -17,6 +17,9 @@ one results name=first epochs=4
 run=$(echo results/2*)
 check "a figure in LaTeX" play results "calm" "keys Enter" "wait epoch 4/4" "calm" "keys w Ctrl-U" \
     "type curves.tex" "keys Enter" "wait written: curves.tex"
+check "a path whose ending says no form stays, to be mended" play results "calm" "keys w Ctrl-U" "type all.xls" \
+    "keys Enter" "wait all.xls: the ending says the form" "keys Backspace Backspace Backspace" "type csv" "keys Enter" \
+    "wait written: all.csv"
 check "has its values in the CSV of its own name" eval \
     'grep -q "{curves.csv}" curves.tex && grep -q "as curves.csv too" curves.tex && ! grep -q run.csv curves.tex'
 check "R gives a done run more epochs" play results "calm" "keys R" \

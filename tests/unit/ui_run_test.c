@@ -1491,6 +1491,10 @@ TEST(what_is_seen_is_written_as_a_figure)
 
     open_view(&s);
     CHECK(write_as(&s, "svg", &out, &e) == ERR_INPUT);
+    kit_state(&s.k, 7, "", WIRE_WAITING, "");
+    take(&s);
+    CHECK(write_as(&s, "svg", &out, &e) == ERR_INPUT);
+    CHECK_STR(e.text, "the run has no point to draw");
     record = kit_run(&s.k, run);
     kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
     kit_epoch(record, 1, 100, 0.5, 0.8);
