@@ -51,7 +51,8 @@ text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", open("screen", "rb").read()).decod
 print(max(len(line) for line in re.split("[\r\n]", text) if not "/2" in line))'
 }
 
-show 100 "$CHORUS" run tiny.ini epochs=40
+# Images enough that it lasts longer than a bar is waited for.
+show 100 "$CHORUS" run tiny.ini epochs=40 train_limit=12000
 check "a run on a terminal" test $? = 0
 check "a bar" grep -qa "epoch [0-9]*/40 [█▏▎▍▌▋▊▉░]" screen
 check "a line an epoch above it" test "$(grep -ac 'epoch [0-9]*/40  train loss' screen)" = 40
@@ -70,7 +71,7 @@ check "a dumb terminal gets no escapes" test "$(grep -ac $'\033' screen)" = 0
 check "and no bar" test "$(grep -ac '%' screen)" = 0
 check "but a line an epoch" test "$(grep -ac 'epoch [0-9]*/20  train loss' screen)" = 20
 
-show 30 "$CHORUS" run tiny.ini epochs=40
+show 30 "$CHORUS" run tiny.ini epochs=40 train_limit=12000
 check "a narrow terminal" test "$(widest)" -lt 30
 
 LC_ALL=C show 100 "$CHORUS" run tiny.ini epochs=20
