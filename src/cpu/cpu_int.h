@@ -42,8 +42,8 @@ struct cpu_kernels {
     int lanes;
     const struct cpu_kernels *half; /* those of half as many lanes, or NULL */
     double
-        half_cost; /* the time of one of their groups, where one of these takes 1: with AVX-512 it
-                         depends on the processor, so the worst is told */
+        half_cost; /* the time of one of their groups, where one of these takes 1; with AVX-512 it
+                         is less where cpu_halves_pay */
     const struct cpu_conv_ops *direct, *wino, *taps;
     /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
      * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
@@ -159,5 +159,7 @@ bool cpu_tiles_agree(const struct cpu_tiles *t);
 
 /* Whether it can multiply in bf16: the processor, whatever is forced. */
 bool cpu_has_bf16(void);
+/* Whether half a register of AVX-512 takes less time than a whole one. */
+bool cpu_halves_pay(void);
 
 #endif

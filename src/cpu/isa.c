@@ -70,6 +70,21 @@ bool cpu_has_bf16(void)
 #endif
 }
 
+/* Asked of the processor, never timed: a run that goes on must compute as it did before. Zen 4 (of AMD's
+ * family 25, whose others have no AVX-512) has units half as wide as its registers. */
+bool cpu_halves_pay(void)
+{
+#if HAS_TILES
+    unsigned a, b, c, d;
+
+    __builtin_cpu_init();
+    return __builtin_cpu_is("amd") && __get_cpuid(1, &a, &b, &c, &d) &&
+           (a >> 8 & 0xf) + (a >> 20 & 0xff) == 25;
+#else
+    return false;
+#endif
+}
+
 #if HAS_TILES
 #define TILE_DATA        18 /* of the processor's extended state: the kernel gives it on request */
 #define ASK_FOR_STATE    0x1023 /* ARCH_REQ_XCOMP_PERM */

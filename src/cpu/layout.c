@@ -238,16 +238,23 @@ static double rounds_of(const struct backend_session *s, const struct cpu_kernel
     return (double)((s->plan.batch + at_once - 1) / at_once);
 }
 
-/* Groups of half as many images, where that takes less time or none is lost: lanes without an image
- * and threads without a group are what small batches lose. It depends on the instruction set, threads
- * and batch alone, never on a clock, as the bytes that come out do. */
-static void choose_lanes(struct backend_session *s)
+/* Groups of half as many images, where that takes less time: lanes without an image and threads without
+ * a group are what small batches lose. It depends on the processor, threads and batch alone, never on
+ * a clock, as the bytes that come out do. */
+static bool halves_lanes(const struct backend_session *s)
 {
     const struct cpu_kernels *half = s->tiles ? NULL : s->k->half;
 
-    if (half && (cpu_lanes_wanted ? half->lanes == cpu_lanes_wanted
-                                  : rounds_of(s, half) * s->k->half_cost <= rounds_of(s, s->k)))
-        s->k = half;
+    if (!half || cpu_lanes_wanted)
+        return half && half->lanes == cpu_lanes_wanted;
+    double time = rounds_of(s, half) * s->k->half_cost, whole = rounds_of(s, s->k);
+    return time < whole || (time <= whole && (s->k->half_cost < 1 || cpu_halves_pay()));
+}
+
+static void choose_lanes(struct backend_session *s)
+{
+    if (halves_lanes(s))
+        s->k = s->k->half;
     s->lanes = (size_t)s->k->lanes;
 }
 

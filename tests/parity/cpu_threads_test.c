@@ -40,8 +40,8 @@ static size_t lanes_of(size_t batch, int threads, int members)
     return lanes;
 }
 
-/* Of eight where no thread takes longer with them: few images leave few lanes empty, and every thread
- * has some. */
+/* Of eight where threads take less time with them: few images leave few lanes empty, and every thread
+ * has some. With AVX-512 that hangs on the processor. */
 TEST(groups_are_as_large_as_the_batch_wants)
 {
     static const struct {
@@ -62,7 +62,7 @@ TEST(groups_are_as_large_as_the_batch_wants)
         setenv("CHORUS_ISA", avx2 ? "avx2" : "avx512", 1);
         const struct cpu_kernels *k = cpu_kernels_choose(SPEC_FP32);
         for (size_t i = 0; k && i < MEM_COUNT(cases); i++) {
-            size_t want = avx2 ? cases[i].lanes_avx2 : cases[i].lanes;
+            size_t want = avx2 ? cases[i].lanes_avx2 : cpu_halves_pay() ? cases[i].lanes : 16;
             size_t lanes = lanes_of(cases[i].batch, cases[i].threads, cases[i].members);
             if (lanes != want)
                 TEST_FAILED("batch %zu on %d threads, %d members, %s: groups of %zu, not %zu",
