@@ -21,13 +21,15 @@
 
 /* ---- heads ---- */
 
-static void add_weights(const struct predictview *v, struct text *out)
+static void add_weights(const struct predictview *v, bool rank, struct text *out)
 {
     const struct predictview_set *s = v->set;
 
     if (!s || s->epoch < 0)
         return;
     text_addf(out, "  weights of epoch %lld", (long long)s->epoch);
+    if (!rank)
+        return;
     if (s->epoch == v->best_epoch && s->epoch == v->epochs_done)
         text_addf(out, " (best, picked on %s, and last)", v->by_valid ? "validation" : "test");
     else if (s->epoch == v->best_epoch)
@@ -36,14 +38,19 @@ static void add_weights(const struct predictview *v, struct text *out)
         text_add(out, " (last)");
 }
 
-/* Of a long name the middle goes before anything of the weights does. */
+/* Of a long name the middle goes before anything of the weights does; then which of the epochs theirs is. */
 static void add_title(const struct predictview *v, int columns, bool ascii, struct text *out)
 {
     struct text weights = {0};
     int room;
 
-    add_weights(v, &weights);
+    add_weights(v, true, &weights);
     room = columns - text_width(text_str(&weights));
+    if (room < LEAST_NAME) {
+        text_clear(&weights);
+        add_weights(v, false, &weights);
+        room = columns - text_width(text_str(&weights));
+    }
     words_add_cut(out, v->run ? study_short_name(v->run) : "predictions",
                   room > LEAST_NAME ? room : LEAST_NAME, ascii);
     text_add(out, text_str(&weights));

@@ -203,6 +203,8 @@ TEST(the_screen_tells_who_says_what_of_an_image)
     v.at = 2;
     draw(&v, 21, 80, true, &out);
     CHECK_HAS(text_str(&out), "shirt 0.960, wrong: it is bag");
+    draw(&v, 21, 50, true, &out); /* no bracket is left open */
+    CHECK_HAS(text_str(&out), "  weights of epoch 7 -");
     draw(&v, 42, 160, true, &out);
     CHECK_HAS(text_str(&out), "label");
     end(&v, &out);
