@@ -10,7 +10,7 @@ known.
 import statistics
 
 import programs
-from programs import CORES, Program, environment, say, spell
+from programs import CORES, Program, cpu, environment, say, spell
 
 HEAD = "### How the cost grows"
 TOP = """Images per second of all members, sgd, the median of spells taken in turn; batch 256 along
@@ -25,7 +25,9 @@ AXES = {
 }
 FALL = 0.97
 MOST = 0.5      # of a growth that a known cause must make up for
-LANES = 8       # images that a thread works on together, at least: fewer groups than threads leave some idle
+# Images that a thread works on together, at least: fewer groups than threads leave some idle. As
+# cpu_halves_pay in src/cpu/isa.c has it.
+LANES = 16 if "avx512f" in cpu("flags").split() and cpu("cpu family") != "25" else 8
 PARTS = "input", "compute", "reduce", "wait"  # in the order of spell's ns
 PATIENCE = 60   # seconds that the points of an axis may wait for quiet
 
