@@ -311,8 +311,7 @@ void command_show(struct app *app)
     open_line(app, NULL);
 }
 
-/* A copy of what is seen, and in which form the path's ending wants it: empty where
- * it says none. */
+/* A copy of what is seen, and in which form the path's ending wants it: empty where it says none. */
 static enum err_code copy_screen(struct app *app, const char *path, const char **form,
                                  struct paper *out, struct err *e)
 {
@@ -336,16 +335,16 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
     e->code = ERR_OK;
     if (app->own->grid.rows >= APP_LEAST_ROWS && app->own->grid.columns >= APP_LEAST_COLUMNS)
         bar_hints(app, &app->own->grid); /* where the question for the path still stands */
-    if (text_has_ending_any_case(path, ".svg"))
+    if (text_has_ending_any_case(path, ".svg")) {
         grid_to_svg(&app->own->grid, !strcmp(app_theme(app), "light"), s->name, &out->text);
-    else if (text_has_ending_any_case(path, ".txt"))
+    } else if (text_has_ending_any_case(path, ".txt")) {
         grid_to_text(&app->own->grid, &out->text);
-    else
+    } else {
         *form = "";
-    if (!**form)
         err_set(e, ERR_INPUT,
                 "%s: the ending says the form; here it is .txt or screen.svg (the whole screen)%s",
                 path, text_str(&known));
+    }
     text_free(&known);
     return e->code;
 }

@@ -41,9 +41,9 @@ struct cpu_kernels {
     const char *name;
     int lanes;
     const struct cpu_kernels *half; /* those of half as many lanes, or NULL */
-    double
-        half_cost; /* the time of one of their groups, where one of these takes 1; with AVX-512 it
-                         is less where cpu_halves_pay */
+    /* The time of one of their groups, where one of these takes 1; with AVX-512 it is less where
+     * cpu_halves_pay. */
+    double half_cost;
     const struct cpu_conv_ops *direct, *wino, *taps;
     /* y[g][n] = (add ? y : bias) + sum over k of x[g][k] * w[k * wk + n * wn]; one of wk and wn is
      * 1. x_group, y_group: floats from a group to the next, so that a thread can do some of the
