@@ -11,7 +11,10 @@
 #define SHARED_WEIGHTS ((size_t)1 << 18) /* dense layers from here on are shared out by units */
 #define CHUNK_FLOATS   ((size_t)1 << 18) /* 1 MiB: half of a core's second cache */
 
-int cpu_lanes_wanted;
+#define PIECE_FLOATS ((size_t)5 << 17) /* 2.5 MiB: part of the third cache */
+#define PIECE_LEAST  8                 /* groups: weights are gone through once for each piece */
+
+int cpu_lanes_wanted, cpu_piece_wanted;
 
 static size_t elements(const struct net_shape *s)
 {
@@ -383,6 +386,30 @@ static int chunk_of(const struct backend_session *s)
     return fit < 1 ? 1 : fit > 1024 ? 1024 : (int)fit;
 }
 
+/* A large share of a batch goes forward and backward piece by piece: what a layer writes is still in the
+ * cache when the way back reads it, and memory does not grow with the batch. It goes where nothing but
+ * the weights' gradient is summed over images, and no thread waits for another in between. */
+static int piece_of(const struct backend_session *s)
+{
+    size_t floats = elements(&s->plan.net->input);
+    int threads = s->threads / s->teams, share = (s->batch_groups + threads - 1) / threads;
+
+    if (!is_plain(s->plan.net) || s->dealt)
+        return 0;
+    for (int i = 0; i < s->layers; i++) {
+        const struct cpu_layer *c = &s->layer[i];
+        if (c->units)
+            return 0;
+        floats += c->fused || c->in_place ? 0 : 2 * s->layer[c->tail].out;
+    }
+    size_t fit = PIECE_FLOATS / (floats * s->lanes);
+    int piece = cpu_piece_wanted    ? cpu_piece_wanted
+                : fit < PIECE_LEAST ? PIECE_LEAST
+                : fit < INT_MAX     ? (int)fit
+                                    : INT_MAX;
+    return piece < share ? piece : 0;
+}
+
 void cpu_lay_out(struct backend_session *s)
 {
     const struct net *net = s->plan.net;
@@ -436,4 +463,5 @@ void cpu_lay_out(struct backend_session *s)
     find_ranges(s);
     find_writers(s);
     s->chunk = chunk_of(s);
+    s->piece = piece_of(s);
 }

@@ -73,7 +73,15 @@ void *cpu_take_table(struct backend_session *s, size_t count, size_t size)
 
 int cpu_groups_train(const struct backend_session *s, const struct cpu_team *t)
 {
-    return (s->batch_groups + t->size - 1) / t->size;
+    int share = (s->batch_groups + t->size - 1) / t->size;
+
+    return s->piece ? s->piece : share;
+}
+
+/* Groups of a batch that the team's buffers hold. */
+static size_t groups_held(const struct backend_session *s, const struct cpu_team *t)
+{
+    return (size_t)(s->piece ? s->piece * t->size : s->batch_groups);
 }
 
 int cpu_groups_each(const struct backend_session *s, const struct cpu_team *t)
@@ -130,8 +138,8 @@ static void equip_gradients(struct backend_session *s, struct cpu_team *t)
             if (j == 1 && c->grad_in_place)
                 t->grad[k] = t->grad[c->tail];
             else
-                t->grad[k] = cpu_take(s, (size_t)s->batch_groups * s->layer[k].out * s->lanes,
-                                      sizeof **t->grad);
+                t->grad[k] =
+                    cpu_take(s, groups_held(s, t) * s->layer[k].out * s->lanes, sizeof **t->grad);
         }
     }
 }
@@ -169,13 +177,14 @@ static void equip_team(struct backend_session *s, struct cpu_team *t)
 
     t->s = s;
     t->places = t->size * cpu_groups_each(s, t);
-    size_t places = (size_t)t->places, trained = (size_t)s->batch_groups;
+    size_t places = (size_t)t->places, trained = groups_held(s, t);
+    size_t images = larger(places, (size_t)s->batch_groups);
     t->act = cpu_take_table(s, (size_t)s->layers, sizeof *t->act);
     t->grad = cpu_take_table(s, (size_t)s->layers, sizeof *t->grad);
     t->keep = cpu_take_table(s, (size_t)s->layers, sizeof *t->keep);
     t->pass = cpu_take_table(s, (size_t)s->layers, sizeof *t->pass);
     t->worker = cpu_take_table(s, (size_t)t->size, sizeof *t->worker);
-    t->images = cpu_take(s, places * elements(&s->plan.net->input) * s->lanes, sizeof *t->images);
+    t->images = cpu_take(s, images * elements(&s->plan.net->input) * s->lanes, sizeof *t->images);
     t->dparam = cpu_take(s, cpu_round_up(s->params), sizeof *t->dparam);
     for (int i = 0; i < s->layers && !s->failed_bytes; i++) {
         const struct cpu_layer *c = &s->layer[i];

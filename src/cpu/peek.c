@@ -54,11 +54,12 @@ static void peek_pixels(const struct backend_session *s, const struct cpu_team *
     }
 }
 
-/* Where the whole layer's numbers lie, NULL where they lie nowhere or something else lies there. */
+/* Where the whole layer's numbers lie, NULL where they lie nowhere or something else lies there,
+ * as another piece of the batch. */
 static const float *pixels_of(const struct backend_session *s, const struct cpu_team *t, int layer,
                               bool gradient)
 {
-    if (s->layer[layer].cut)
+    if (s->layer[layer].cut || s->piece)
         return NULL;
     for (int i = 0; i < s->layers; i++) {
         const struct cpu_layer *c = &s->layer[i];

@@ -130,13 +130,11 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     float *y = cpu_act(w, c->tail, p.place);
     switch (l->op) {
     case NET_CONV: {
-        uint16_t *pass = w->team->pass[i];
-        size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
         const struct cpu_conv_ops *ops = training ? c->ops_train : c->ops;
         struct cpu_conv_layer conv = c->conv;
         conv.care = training ? conv.care : CPU_CONV_NONE;
         ops->forward(&conv, n, m->rounded + c->kernel, packed_of(w, m, c, training), bias_of(c, m),
-                     x, y, training && pass ? pass + (size_t)place * bits : NULL, w->scratch);
+                     x, y, training ? cpu_pass(w, c, place) : NULL, w->scratch);
         break;
     }
     case NET_DENSE:
@@ -158,7 +156,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_DROPOUT:
         for (int g = 0; g < n; g++) {
             if (training)
-                k->dropout(l, x + (size_t)g * in, w->team->keep[i] + (size_t)(place + g) * c->out,
+                k->dropout(l, x + (size_t)g * in, cpu_keep(w, c, place + g),
                            (float)(1 / (1 - l->rate)), false, y + (size_t)g * out);
             else
                 memcpy(y + (size_t)g * out, x + (size_t)g * in, out * sizeof *y);
@@ -250,7 +248,7 @@ void cpu_draw_masks(struct cpu_worker *w, const struct cpu_model *m, int place, 
             size_t first;
             int lanes;
             cpu_group(s, g, &first, &lanes);
-            s->k->dropout_mask(key, first, c->out, limit, w->team->keep[i] + (size_t)g * c->out);
+            s->k->dropout_mask(key, first, c->out, limit, cpu_keep(w, c, g));
         }
     }
 }
@@ -427,11 +425,9 @@ static void dense_backward(struct cpu_worker *w, const struct cpu_model *m, int 
 static void conv_backward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n)
 {
     const struct cpu_layer *c = &w->team->s->layer[i];
-    const uint16_t *pass = w->team->pass[i];
-    size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
 
     c->ops_train->backward(&c->conv, n, packed_of(w, m, c, true), cpu_back(w, c->l.src, place),
-                           cpu_grad(w, c->tail, place), pass ? pass + (size_t)place * bits : NULL,
+                           cpu_grad(w, c->tail, place), cpu_pass(w, c, place),
                            c->first ? NULL : cpu_grad(w, c->l.src, place), c->add,
                            cpu_sum(w, c->own_slice, c->kernel, c->kernel_own),
                            c->l.bias >= 0 ? cpu_sum(w, c->own_slice, c->bias, c->bias_own) : NULL,
@@ -519,8 +515,7 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
             k->maxpool_back(l, x, y, dy, dx);
             break;
         case NET_DROPOUT:
-            k->dropout(l, dy, w->team->keep[i] + (size_t)(p.place + g) * c->out,
-                       (float)(1 / (1 - l->rate)), c->add, dx);
+            k->dropout(l, dy, cpu_keep(w, c, p.place + g), (float)(1 / (1 - l->rate)), c->add, dx);
             break;
         default:
             break;

@@ -143,14 +143,47 @@ static uint64_t between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
+/* The batch of a step. */
+struct batch {
+    const struct backend_span *span;
+    int model;
+    size_t step, number; /* in the span, in the epoch */
+    bool held;           /* its images are taken */
+};
+
+/* Groups [from, to), all layers forward and backward. */
+static void go_through(struct cpu_worker *w, const struct batch *b, int from, int to,
+                       uint64_t *input_ns)
+{
+    struct backend_session *s = w->team->s;
+    struct cpu_model *m = &s->model[b->model];
+    uint64_t begin = clock_work_ns();
+
+    if (!b->held)
+        take_batch(w, b->span, b->model, b->number, from, to - from);
+    *input_ns += between(begin, clock_work_ns());
+    cpu_draw_masks(w, m, from, to - from, b->span->first_step + b->step);
+    pictures(w, m, from, to, false);
+    cpu_look_for_stop(w);
+    cpu_forward(w, m, s->pictures, s->layers, from, to - from, true);
+    if (s->layer[s->layers - 1].units)
+        cpu_barrier(w);
+    if (!atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
+        take_losses(w, b->span, b->model, b->number, from, to - from);
+    cpu_look_for_stop(w);
+    cpu_backward(w, m, s->pictures, s->layers, from, to - from);
+    if (s->pictures && s->layer[s->layer[s->pictures - 1].tail].wait_backward)
+        cpu_barrier(w);
+    pictures(w, m, from, to, true);
+}
+
 /* Forward and backward of this worker's groups. */
 static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, size_t i,
                     uint64_t *input_ns)
 {
     struct backend_session *s = w->team->s;
     const struct backend_span *span = job->span;
-    struct cpu_model *m = &s->model[model];
-    size_t batch = span->first_batch + i;
+    struct batch b = {span, model, i, span->first_batch + i, false};
     int from, to;
 
     if (w->rank > 0)
@@ -165,25 +198,19 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
     cpu_share(s->batch_groups, w->team->size, w->rank, &from, &to);
     if (s->spare)
         cpu_spare_begin(w, true, from);
-    uint64_t begin = clock_work_ns();
-    if (w->held_order != span->order[model] || w->held_batch != batch)
-        take_batch(w, span, model, batch, from, to - from);
+    b.held = w->held_order == span->order[model] && w->held_batch == b.number;
     w->held_order = span->order[model];
-    w->held_batch = batch;
-    *input_ns += between(begin, clock_work_ns());
-    cpu_draw_masks(w, m, from, to - from, span->first_step + i);
-    pictures(w, m, from, to, false);
-    cpu_look_for_stop(w);
-    cpu_forward(w, m, s->pictures, s->layers, from, to - from, true);
-    if (s->layer[s->layers - 1].units)
-        cpu_barrier(w);
-    if (!atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
-        take_losses(w, span, model, batch, from, to - from);
-    cpu_look_for_stop(w);
-    cpu_backward(w, m, s->pictures, s->layers, from, to - from);
-    if (s->pictures && s->layer[s->layer[s->pictures - 1].tail].wait_backward)
-        cpu_barrier(w);
-    pictures(w, m, from, to, true);
+    w->held_batch = b.number;
+    if (!s->piece) {
+        go_through(w, &b, from, to, input_ns);
+        return;
+    }
+    for (int n, left = to - from; left > 0; left -= n, from += n) {
+        int pieces = (left + s->piece - 1) / s->piece;
+        n = (left + pieces - 1) / pieces;
+        w->base = w->shift = from - w->rank * s->piece;
+        go_through(w, &b, from, from + n, input_ns);
+    }
 }
 
 /* Rank 0's word to the others, with a barrier behind it: whether step i is made. */
@@ -300,6 +327,7 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job)
     w->held_order = NULL;
     w->job = job;
     w->stopped = false;
+    w->base = w->shift = 0;
     if (!s->spare) {
         for (int m = t->first_model; m < members && !s->packed; m += t->model_step)
             cpu_pack_to_evaluate(w, &s->model[m]);

@@ -79,6 +79,7 @@ struct cpu_worker {
     int rank;
     float **act, **back;           /* (layers): outputs, and those that going backward reads */
     int base;                      /* the place of the first group there */
+    int shift;                     /* groups of the batch in front of those in the team's buffers */
     float **grad;                  /* (layers): of the chunk at hand, where the team keeps none */
     int chunk;                     /* its first group's place in the team's buffers */
     float **train, **evaluate;     /* (layers), spared: act, when training and when evaluating */
@@ -144,6 +145,7 @@ struct backend_session {
     int layers;
     int pictures; /* layers in front of the first that wants all images at once: run chunk by chunk */
     int chunk;    /* groups at a time there */
+    int piece;    /* groups that a thread takes forward and backward at a time; 0: all */
     bool dealt;   /* some layers are: all threads go through the only group's layers together */
     bool spare;   /* all memory of activations does, and they are computed again: spare.c */
     bool whole;   /* ... which are all: the team keeps their gradients too, for peek */
@@ -211,8 +213,23 @@ static inline float *cpu_grad(const struct cpu_worker *w, int layer, int place)
     const struct cpu_team *t = w->team;
     size_t floats = t->s->layer[layer].out * t->s->lanes;
 
-    return t->grad[layer] ? t->grad[layer] + (size_t)place * floats
+    return t->grad[layer] ? t->grad[layer] + (size_t)(place - w->shift) * floats
                           : w->grad[layer] + (size_t)(place - w->chunk) * floats;
+}
+
+/* A convolution's bits of what passes, from a group on; NULL where it has none. */
+static inline uint16_t *cpu_pass(const struct cpu_worker *w, const struct cpu_layer *c, int place)
+{
+    uint16_t *pass = w->team->pass[c->index];
+    size_t bits = (size_t)c->conv.cout * (size_t)c->conv.conv_h * (size_t)c->conv.conv_w;
+
+    return pass ? pass + (size_t)(place - w->shift) * bits : NULL;
+}
+
+/* A dropout's mask of a group. */
+static inline uint16_t *cpu_keep(const struct cpu_worker *w, const struct cpu_layer *c, int place)
+{
+    return w->team->keep[c->index] + (size_t)(place - w->shift) * c->out;
 }
 
 /* Where a worker sums the gradient of a tensor. */
@@ -242,6 +259,7 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
 
 /* layout.c: what is fused, cut, shared out, before any memory is taken. */
 extern int cpu_lanes_wanted; /* 0: by the batch; tests change it */
+extern int cpu_piece_wanted; /* groups; 0: by the net; tests change it */
 void cpu_lay_out(struct backend_session *s);
 
 /* spare_plan.c */

@@ -210,6 +210,18 @@ static void growth(const char *text, size_t less, size_t more, double *image, do
     holder_close(&h);
 }
 
+/* A step goes piece by piece: of each image more its pixels are held, and no more but a few words. */
+TEST(a_larger_batch_holds_its_images_more)
+{
+    static const char text[] = "input auto\nconv 6 5 same\ntanh\navgpool 2\nconv 16 5\ntanh\n"
+                               "avgpool 2\ndense 120\ntanh\ndense 84\ntanh\ndense classes\n";
+    double image, fixed;
+
+    growth(text, 1024, 4096, &image, &fixed);
+    printf("  %.1f KB an image, of which 3.1 are pixels\n", image * 4e-3);
+    CHECK(image < 784 + 16);
+}
+
 /* Against the same session that keeps all outputs and packs all weights. */
 TEST(a_residual_network_keeps_convolutions_only)
 {

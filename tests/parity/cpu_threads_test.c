@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "cpu/team.h"
 
+#include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -19,6 +21,10 @@
     "} shortcut {\nconv 6 1 stride 2\n}\nrelu\nglobalavgpool\ndense classes\n"
 /* And one whose gradient comes image by image, in front of one whose comes unit by unit. */
 #define MIXED "input auto\ndense 700\nrelu\ndense 640\ndense classes\n"
+/* No thread waits for another inside a step. */
+#define APART                                                                                      \
+    "input auto\nconv 4 3 same\nrelu\nmaxpool 2\ndropout 0.3\nconv 6 3\ntanh\ndense 40\nrelu\n"    \
+    "dropout 0.2\ndense classes\n"
 static const struct net_shape small = {14, 14, 1}, large = {28, 28, 1};
 
 /* ---- how many images a group has ---- */
@@ -338,6 +344,94 @@ TEST(few_images_with_memory_spared)
     made_close(&r[1], &cpu_backend);
     cpu_blocks_meet = meet;
     cpu_spare_from = from;
+}
+
+/* ---- pieces of a batch ---- */
+
+/* Steps with pieces of so many groups, 0: of all. */
+static bool open_pieces(struct made_run *r, int piece, size_t batch, int devices, int members,
+                        int threads)
+{
+    cpu_piece_wanted = piece ? piece : INT_MAX;
+    bool good = made_plan(r, APART, small, batch, 4);
+    r->plan.mode = members > 1 ? SPEC_ENSEMBLE : SPEC_DATA_PARALLEL;
+    r->plan.devices = devices;
+    r->plan.members = members;
+    r->plan.threads = threads;
+    r->plan.optimizer = SPEC_MOMENTUM;
+    good = good && made_open(r, &cpu_backend);
+    cpu_piece_wanted = 0;
+    return good;
+}
+
+static void compare_pieces(int piece, size_t batch, int devices, int members, int threads)
+{
+    struct made_run whole, cut;
+
+    REQUIRE(open_pieces(&whole, 0, batch, devices, members, threads));
+    REQUIRE(open_pieces(&cut, piece, batch, devices, members, threads));
+    CHECK_INT(whole.s->piece, 0);
+    CHECK_INT(cut.s->piece, piece);
+    for (int step = 0; step < 4; step++) {
+        CHECK_INT(made_train(&whole, &cpu_backend, 1), 1);
+        CHECK_INT(made_train(&cut, &cpu_backend, 1), 1);
+        for (int u = 0; u < backend_units(&cut.plan); u++) { /* the first: the same sums */
+            double a = whole.rows[u].loss_sum, b = cut.rows[u].loss_sum;
+            if (step ? !(fabs(a - b) <= 1e-5 * fabs(a)) : a != b)
+                TEST_FAILED("pieces of %d, batch %zu, %d devices, %d members, %d threads: step %d "
+                            "loses %.9g, not %.9g",
+                            piece, batch, devices, members, threads, step, b, a);
+        }
+    }
+    for (int m = 0; m < members; m++) {
+        float *a = made_params(&whole, &cpu_backend, m), *b = made_params(&cut, &cpu_backend, m);
+        for (size_t i = 0; i < cut.net->parameter_count; i++) {
+            if (!(fabsf(a[i] - b[i]) <= 1e-5f))
+                TEST_FAILED("pieces of %d: weight %zu is %.9g, not %.9g", piece, i, (double)b[i],
+                            (double)a[i]);
+        }
+        free(a);
+        free(b);
+    }
+    made_close(&whole, &cpu_backend);
+    made_close(&cut, &cpu_backend);
+}
+
+TEST(pieces_of_a_batch_make_the_same_step)
+{
+    for (int threads = 1; threads <= 3; threads++) {
+        for (int piece = 1; piece <= 3; piece++)
+            compare_pieces(piece, 200, 1, 1, threads); /* 13 groups, the last of 8 images */
+    }
+    compare_pieces(2, 208, 8, 1, 2);
+    compare_pieces(2, 100, 1, 3, 2);
+    compare_pieces(2, 100, 1, 4, 2);
+}
+
+/* A large batch is cut without being told to, where no thread waits for another; not where one does. */
+TEST(large_batches_go_piece_by_piece)
+{
+    static const char *const others[] = {SHARED, NORMED, MIXED};
+    struct made_run r;
+
+    REQUIRE(made_plan(&r, APART, small, 4096, 1) && made_open(&r, &cpu_backend));
+    CHECK(r.s->piece >= 8 && r.s->piece < 128);
+    made_close(&r, &cpu_backend);
+    for (size_t i = 0; i < MEM_COUNT(others); i++) {
+        cpu_piece_wanted = 1;
+        REQUIRE(made_plan(&r, others[i], small, 256, 1) && made_open(&r, &cpu_backend));
+        cpu_piece_wanted = 0;
+        CHECK_INT(r.s->piece, 0);
+        made_close(&r, &cpu_backend);
+    }
+}
+
+TEST(stopped_between_pieces)
+{
+    cpu_piece_wanted = 2;
+    compare_stopped_of(200, APART, small, SPEC_DATA_PARALLEL, 1, 1, 2);
+    compare_stopped_of(200, APART, small, SPEC_ENSEMBLE, 3, 3, 2);
+    cpu_piece_wanted = 0;
 }
 
 /* Members on threads of their own may be some steps further when one diverges, no more than that: the
