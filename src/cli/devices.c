@@ -118,7 +118,9 @@ static void add_gpus(struct text *out, const struct cuda_survey *s)
     char bytes[TEXT_NUMBER_ROOM];
 
     if (!s->gpus) {
-        text_addf(out, "CUDA     no CUDA device: %s\n", s->reason);
+        text_add(out, "CUDA     no CUDA device: ");
+        text_add_clean(out, s->reason);
+        text_add(out, "\n");
         return;
     }
     for (int i = 0; i < s->gpus; i++) {

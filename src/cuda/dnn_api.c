@@ -5,11 +5,13 @@
 #include "cuda/libs.h"
 
 #include "base/io.h"
+#include "base/library.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cuda/rt.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -28,12 +30,12 @@ static struct {
 } held = {.once = PTHREAD_ONCE_INIT};
 
 /* The part in the folder of a file; path becomes the part's where it is there. */
-static void *open_beside(const char *library, char path[CUDA_LIB_ROOM])
+static void *open_beside(const char *library, char path[CUDA_LIB_ROOM], struct err *why)
 {
     const char *slash = strrchr(library, '/');
     char *file =
         mem_textf("%.*s/" GRAPH, slash ? (int)(slash - library) : 1, slash ? library : ".");
-    void *graph = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void *graph = library_open(file, RTLD_NOW, why);
 
     if (graph)
         snprintf(path, CUDA_LIB_ROOM, "%s", file);
@@ -45,20 +47,37 @@ static void *open_beside(const char *library, char path[CUDA_LIB_ROOM])
 static void *open_graph(void *library, char path[CUDA_LIB_ROOM])
 {
     struct link_map *map;
+    struct err why;
     char *target;
     void *graph;
 
     if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0)
         snprintf(path, CUDA_LIB_ROOM, "%s", map->l_name);
     target = realpath(path, NULL);
-    graph = open_beside(path, path);
+    graph = open_beside(path, path, &why);
     if (!graph)
         err_set(&held.why, ERR_FAILED, "%s is not usable without its part " GRAPH ": %s", path,
-                dlerror());
+                why.text);
     if (!graph && target)
-        graph = open_beside(target, path);
+        graph = open_beside(target, path, &why);
     free(target);
     return graph;
+}
+
+/* It opens the others by itself, and takes them for whole. */
+static bool parts_are_whole(const char *graph)
+{
+    char *pattern = mem_textf("%.*s/libcudnn_*.so.9", (int)(strrchr(graph, '/') - graph), graph);
+    bool whole = true;
+    glob_t found;
+
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && whole; i++)
+            whole = library_check(found.gl_pathv[i], &held.why) == ERR_OK;
+        globfree(&found);
+    }
+    free(pattern);
+    return whole;
 }
 
 /* By the loader's path, where cuDNN's parts look besides, and where other libraries are looked for: one
@@ -73,11 +92,11 @@ static bool open_cublas(const char *graph, int cuda)
     snprintf(name, sizeof name, "libcublasLt.so.%d", cuda);
     snprintf(own, sizeof own, "/../../cu%d/lib", cuda);
     snprintf(package, sizeof package, "cu%d", cuda);
-    found = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    found = library_open(name, RTLD_LAZY, NULL);
     for (size_t i = 0; i < MEM_COUNT(folders) && !found; i++) {
         char *path = mem_textf("%.*s%s/%s", length, graph, folders[i], name);
 
-        found = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        found = library_open(path, RTLD_LAZY, NULL);
         free(path);
     }
     found = found || cuda_lib_open(name, NULL, "cublas", unused, NULL) ||
@@ -110,7 +129,7 @@ static bool open_all(char path[CUDA_LIB_ROOM])
     const struct cuda_lib_entry version_of[] = {{&toolkit, "cudnnGetCudartVersion"}};
     void *library = cuda_lib_open("libcudnn.so.9", "CHORUS_CUDNN", "cudnn", path, &held.why);
 
-    if (!library || !(library = open_graph(library, path)) ||
+    if (!library || !(library = open_graph(library, path)) || !parts_are_whole(path) ||
         cuda_lib_bind(library, path, entries, MEM_COUNT(entries), &held.why) != ERR_OK ||
         cuda_lib_bind(library, path, version_of, 1, &held.why) != ERR_OK)
         return false;
@@ -127,7 +146,8 @@ static void open_library(void)
     char path[CUDA_LIB_ROOM] = "";
 
     held.open = open_all(path);
-    if (!held.open && path[0])
+    /* Who named one, or has one that is of no use, would wonder why all is slow. */
+    if (!held.open && held.why.code != ERR_INPUT)
         log_say(LOG_WARN, "%s; convolutions are chorus's own", held.why.text);
 }
 

@@ -2,6 +2,7 @@
 #include "cuda/gauge.h"
 #include "cuda/libs.h"
 
+#include "base/library.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
@@ -19,7 +20,7 @@ const struct cuda_nvml *cuda_nvml_load(void)
         {&table.driver, "nvmlSystemGetDriverVersion"},
     };
     const char *file = "libnvidia-ml.so.1"; /* the driver puts it where the loader looks */
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void *library = library_open(file, RTLD_NOW, NULL);
 
     if (!library || cuda_lib_bind(library, file, entries, MEM_COUNT(entries), NULL) != ERR_OK)
         return NULL;

@@ -2,6 +2,7 @@
 #include "cuda/libs.h"
 
 #include "base/io.h"
+#include "base/library.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -21,22 +22,21 @@ struct search {
 
 static void open_it(struct search *s, const char *path)
 {
-    const char *error;
+    struct err why;
 
     if (s->found)
         return;
-    s->found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    s->found = library_open(path, RTLD_NOW, &why);
     if (s->found) {
         snprintf(s->path, CUDA_LIB_ROOM, "%s", path);
         return;
     }
-    error = dlerror();
     /* By its name alone: what the loader says where there is none. */
-    if (!strchr(path, '/') &&
-        (!error || (!strncmp(error, path, strlen(path)) && strstr(error, "cannot open shared"))))
+    if (!strchr(path, '/') && !strncmp(why.text, path, strlen(path)) &&
+        strstr(why.text, "cannot open shared"))
         return;
     if (!s->broken.n)
-        text_add(&s->broken, error ? error : path);
+        text_add(&s->broken, why.text);
 }
 
 static void try_folder(struct search *s, const char *folder)
@@ -165,7 +165,7 @@ void *cuda_lib_open(const char *file, const char *variable, const char *package,
         err_set(why, ERR_FAILED, "%s cannot be opened: %s; %s may name another", file,
                 text_str(&s.broken), variable);
     else if (!s.found)
-        err_set(why, ERR_FAILED,
+        err_set(why, ERR_INPUT,
                 "%s is not on this machine: looked in the loader's path, in %s and in "
                 "nvidia/%s/lib of Python's packages; %s may name it",
                 file, lib64, package, variable);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/library.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -31,12 +32,11 @@ static void say(void *user, enum log_level level, const char *line)
 
 static void open_part(const char *path)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = library_open(path, RTLD_NOW, &held.why);
     cuda_part_fn *give;
-    const char *error = library ? NULL : dlerror();
 
     if (!library) {
-        err_set(&held.why, ERR_FAILED, FILE_NAME " cannot be opened: %s", error ? error : path);
+        err_context(&held.why, FILE_NAME " cannot be opened");
         return;
     }
     *(void **)&give = dlsym(library, CUDA_PART_SYMBOL);

@@ -535,6 +535,35 @@ says "a missing part" "chorus-cuda.so cannot be opened: $work/gone.so: cannot op
 echo "this is no shared library, nor will it be one" >broken.so
 says "a broken part" "chorus-cuda.so cannot be opened: $work/broken.so: file too short" \
     CHORUS_CUDA="$work/broken.so"
+# To the loader a part that was copied in part is the end of the process; here it is one sentence.
+cut_part()
+{
+    local sentence
+    sentence=$(CHORUS_CUDA=$work/cut.so "$CHORUS" devices | sed -n 's/^CUDA *no CUDA device: //p')
+    [[ $sentence == "chorus-cuda.so cannot be opened: $work/cut.so: its end is missing: 100000 bytes of at least "* ]] &&
+        devices_has "$sentence" CHORUS_CUDA="$work/cut.so" &&
+        cuda_is_refused "$sentence" CHORUS_CUDA="$work/cut.so" &&
+        auto_goes_on "$sentence" CHORUS_CUDA="$work/cut.so"
+}
+[ ! -e "$twin" ] || { head -c 100000 "$twin" >cut.so && check "a part whose end is missing" cut_part; }
+mkfifo pipe.so
+says "a pipe in place of a part" "chorus-cuda.so cannot be opened: $work/pipe.so: not a regular file" \
+    CHORUS_CUDA="$work/pipe.so"
+no_colours()
+{
+    exits 0 env CHORUS_CUDA=$'/a\e[31m\nb.so' "$CHORUS" devices &&
+        grep -qF 'cannot be opened: /a^[[31m^Jb.so: cannot open shared object file' out &&
+        [ "$(grep -c "$(printf '\e')" out)" = 0 ]
+}
+check "a path that would drive the terminal" no_colours
+long_path()
+{
+    local path
+    path=/$(printf '%050d/' {1..60})x.so
+    exits 0 env CHORUS_CUDA="$path" "$CHORUS" devices &&
+        grep -qE '^CUDA .* cannot be opened: \.\.\.[0-9].*/x\.so: cannot open shared object file: No such file or directory$' out
+}
+check "the end of a long path, and what is wrong with it" long_path
 if command -v ${CC:-gcc} >/dev/null; then
     echo 'unsigned long part[99] = {999}; void *chorus_cuda_part(void) { return part; }' >other.c
     echo 'int nothing;' >nothing.c

@@ -5,6 +5,7 @@
 #include "cuda/dnn_turn_args.h"
 #include "cuda/twin/twin.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "net/net.h"
 #include "tests/test.h"
@@ -240,6 +241,13 @@ TEST(what_cannot_be_is_said)
 
 /* ---- a library that is there in part ---- */
 
+static void print_line(void *user, enum log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    printf("   told: %s\n", line);
+}
+
 /* What the next test starts, in surroundings of its own. */
 TEST(a_plan_or_why_there_is_none)
 {
@@ -248,10 +256,12 @@ TEST(a_plan_or_why_there_is_none)
     struct cuda_dnn_for who;
     struct err e = {0};
 
+    log_to(print_line, NULL);
     if (here(&who, &e) && cuda_dnn_plan_make(&plan, &who, &c, 0, 0x10000000, &e) == ERR_OK)
         printf("   there is a plan\n");
     else
         printf("   %s\n", e.text);
+    log_to(NULL, NULL);
     cuda_dnn_plan_free(&plan);
     if (who.device)
         forget(&who);
@@ -316,6 +326,9 @@ static bool lies_at(const char *name, char out[4096])
     return found;
 }
 
+#define HALF(part)                                                                                 \
+    "cp --remove-destination $(readlink " part ".so.9) . && truncate -s 100000 " part ".so.9"
+
 TEST(what_is_there_in_part_is_left_in_words)
 {
     static const struct {
@@ -326,6 +339,11 @@ TEST(what_is_there_in_part_is_left_in_words)
         {"rm libcudnn_engines_precompiled.so.9", "cuDNN "},
         {"rm libcudnn_engines_runtime_compiled.so.9", "cuDNN "},
         {"rm libcudnn_heuristic.so.9", "cuDNN "},
+        {"truncate -s 20000 libcudnn.so.9", "libcudnn.so.9: its end is missing: 20000 bytes of "},
+        {HALF("libcudnn_graph"), "/libcudnn_graph.so.9: its end is missing: 100000 bytes of "},
+        {HALF("libcudnn_heuristic"), "/libcudnn_heuristic.so.9: its end is missing: 100000 "},
+        {"f=$(echo libcublasLt*) && head -c 9999 $f >a && mv a $f",
+         "libcudnn_graph.so.9 is not usable without libcublasLt.so.1"},
     };
     char said[2000], graph[4096], cublas[4096], *files;
 
@@ -347,6 +365,9 @@ TEST(what_is_there_in_part_is_left_in_words)
     }
     said_after(files, "rm libcudnn_adv.so.9", said); /* which is not needed */
     CHECK_HAS(said, "there is a plan");
+    said_of("true", "gone", said);
+    CHECK_HAS(said, "told: CHORUS_CUDNN = ");
+    CHECK_HAS(said, "/gone: there is no such file; convolutions are chorus's own\n");
     /* What cuDNN itself would not find: in the toolkit, and beside what is no more than a link. */
     said_after(files, "mv libcublasLt.so.* lib64", said);
     CHECK_HAS(said, "there is a plan");

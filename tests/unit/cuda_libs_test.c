@@ -2,11 +2,13 @@
 #include "tests/test.h"
 
 #include "base/io.h"
+#include "base/library.h"
 #include "cuda/comm.h"
 #include "cuda/libs.h"
 #include "cuda/load.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where the mathematical library is. */
@@ -85,6 +87,7 @@ TEST(libraries_are_found_where_they_may_be)
     REQUIRE(begin_search());
     setenv("CUDA_HOME", below(at, "toolkit"), 1);
     CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_INT(e.code, ERR_INPUT);
     CHECK_HAS(e.text, "libany.so.1 is not on this machine: looked in the loader's path, in ");
     CHECK_HAS(e.text, "/toolkit/lib64 and in nvidia/any/lib of Python's packages; CHORUS_ANY may "
                       "name it");
@@ -118,6 +121,7 @@ TEST(a_library_that_is_named_is_the_only_one)
     REQUIRE(begin_search());
     setenv("CHORUS_ANY", below(at, "gone"), 1);
     CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_INT(e.code, ERR_FAILED);
     CHECK_HAS(e.text, "/gone: there is no such file");
     make_folder(below(at, "empty"));
     setenv("CHORUS_ANY", at, 1);
@@ -136,6 +140,56 @@ TEST(a_library_that_is_named_is_the_only_one)
     setenv("CHORUS_ANY", library, 1);
     CHECK(cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
     CHECK_STR(path, library);
+    end_search();
+}
+
+/* The first bytes of a library, so many of n: a copy that came to its end too early. */
+static void cut_library(const char *file, long n, long of)
+{
+    FILE *from = fopen(library, "r"), *to = fopen(file, "w");
+
+    REQUIRE(from && to && fseek(from, 0, SEEK_END) == 0);
+    long left = ftell(from) / of * n;
+    rewind(from);
+    while (left-- > 0)
+        putc(getc(from), to);
+    fclose(from);
+    fclose(to);
+}
+
+/* The loader maps what it takes to be there; who touches it then is gone. */
+TEST(a_library_that_was_cut_is_refused)
+{
+    char at[512], path[CUDA_LIB_ROOM], deep[600];
+    struct err e = {0};
+
+    REQUIRE(begin_search());
+    setenv("CHORUS_ANY", below(at, "cut.so"), 1);
+    for (long n = 1; n < 8; n++) {
+        cut_library(at, n, 8);
+        CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+        CHECK_HAS(e.text, "/cut.so: it cannot be opened: ");
+        CHECK_HAS(e.text, "/cut.so: its end is missing: ");
+    }
+    for (long n = 0; n < 300; n += 20) { /* in its head */
+        cut_library(at, 0, 8);
+        CHECK_INT(truncate(at, n), 0);
+        CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+        CHECK_HAS(e.text, "/cut.so: it cannot be opened: ");
+    }
+    /* A pipe, at which the loader would wait; a path that would take all the room for words. */
+    unlink(at);
+    CHECK_INT(mkfifo(at, 0600), 0);
+    CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+    CHECK_HAS(e.text, "/cut.so: not a regular file");
+    CHECK(!library_open(below(deep, "a/b/c/d/e"), RTLD_NOW, &e));
+    CHECK_HAS(e.text, "/a/b/c/d/e: cannot open shared object file");
+    memset(deep, 'd', sizeof deep - 1);
+    deep[0] = '/';
+    deep[sizeof deep - 1] = '\0';
+    CHECK(!library_open(deep, RTLD_NOW, &e));
+    CHECK(!strncmp(e.text, "...ddd", 6) && strlen(e.text) < 250);
+    CHECK_HAS(e.text, "d: cannot open shared object file: File name too long");
     end_search();
 }
 
