@@ -210,10 +210,17 @@ ifneq ($(filter-out run deps clean check check-all monkey deps-check fmt fmt-che
 include $(B)/config.mk
 endif
 
+quoted = '$(subst ','\'',$(1))'
+
 # For which GPUs: the oldest one's PTX serves those that are newer still.
-CUDA_ARCH ?= 90a
+override CUDA_ARCH := $(or $(strip $(CUDA_ARCH)),90a)
 NVCC      := $(CUDA)/bin/nvcc
-ifneq ($(filter-out $(shell for a in $(CUDA_ARCH); do [ "$$(echo $$a | tr -cd 0-9)" -ge 80 ] 2>/dev/null && echo $$a; done),$(CUDA_ARCH)),)
+# A number, and a letter where the code is for such GPUs alone. $(call arches,PATTERN): those that are so.
+arches     = $(shell printf '%s\n' $(call quoted,$(CUDA_ARCH)) | tr -s ' \t' '\n' | grep -xE '$(1)')
+ifneq ($(filter-out $(call arches,[0-9]+[af]?),$(CUDA_ARCH)),)
+$(error CUDA_ARCH = $(CUDA_ARCH): compute capabilities as nvcc names them, without a point, between spaces: 80, 86, 89, 90a or newer)
+endif
+ifneq ($(filter-out $(call arches,([89][0-9]|[1-9][0-9][0-9]+)[af]?),$(CUDA_ARCH)),)
 $(error CUDA_ARCH = $(CUDA_ARCH): GPUs before 80 (Ampere) have no tensor cores for tf32 and bf16; give 80, 86, 89, 90a or newer)
 endif
 # Less than half as large, which is unpacked when it is loaded; older toolkits have no such choice.
@@ -230,7 +237,6 @@ say = @$(if $(V),:,printf '  %-4s  %s\n' $(1) $(2))
 # its contents do.
 replace = @mkdir -p $(@D); { $(1); } >$@.$$$$ && \
   if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
-quoted = '$(subst ','\'',$(1))'
 
 .PHONY: FORCE
 FORCE:

@@ -112,7 +112,7 @@ int main(void)
 C
     line none CUDA "optional; CUDA_HOME says where the toolkit is, if not in /usr/local/cuda"
 elif ! [ -x "$cuda/bin/nvcc" ] || ! "$cuda/bin/nvcc" --version >"$t/log" 2>&1; then
-    line none nvcc "$cuda has libraries but no compiler: the program goes without GPUs"
+    line none nvcc "$cuda/bin has no nvcc that runs: the program goes without GPUs"
 else
     line found CUDA "($cuda)"
     printf 'CUDA := %s\n' "$cuda" >>"$t/config.mk"

@@ -41,7 +41,7 @@ config=$build/normal/config.mk
 without curl
 rm -rf "$build"
 run CC="$work/cc" "$config"
-check without_curl_it_goes_on "$(cat "$work/err")" test $? = 0
+check without_curl_it_goes_on "status $?" test $? = 0
 check without_curl_it_says_what_is_lost "$(cat "$work/out")" \
     grep -qE '^  missing +libcurl +libcurl4-openssl-dev brings it.*data fetch' "$work/out"
 check without_curl_nothing_claims_it "$(cat "$build/normal/config.h")" \
@@ -72,6 +72,25 @@ check config_h_stays_where_it_says_the_same "it was written anew" \
 run CC=/nowhere/cc
 check without_a_compiler_it_says_so "$(cat "$work/err")" \
     grep -q '/nowhere/cc does not build a C11 program of the flavour normal here' "$work/err"
+
+# For which GPUs: what nvcc would not understand is refused in words, and before anything is compiled.
+arch() { # arch NAME VALUE WORDS
+    run -n CUDA_ARCH="$2" all
+    check "$1" "$(head -n 3 "$work/err")" grep -qF -- "CUDA_ARCH = $2: $3" "$work/err"
+}
+arch older_gpus_are_refused 75 'GPUs before 80 (Ampere) have no tensor cores'
+arch also_beside_others '90a 75' 'GPUs before 80 (Ampere) have no tensor cores'
+for value in sm_80 8.0 80,90 90A 'x 80'; do
+    arch "what_is_no_capability_is_refused_$value" "$value" 'compute capabilities as nvcc names them'
+done
+for value in 80 90a '80 90a 100f' ''; do
+    run -n CUDA_ARCH="$value" all
+    check "these_are_none_to_refuse_$value" "status $?" test $? = 0
+    if grep -q '^CUDA := ' "$config"; then
+        check "and_are_compiled_for_$value" "$(grep -m 1 gencode "$work/out")" \
+            grep -qE "code=(\[)?sm_${value##* }" "$work/out"
+    fi
+done
 
 run FLAVOUR=vanilla
 check an_unknown_flavour_is_refused "$(cat "$work/err")" \
