@@ -110,8 +110,8 @@ run: ## installs what is missing, builds, and starts: the workbench, without a t
 .PHONY: install
 install: ## installs the program under PREFIX (/usr/local), below DESTDIR where that is set
 install: all
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/chorus
-	$(if $(CUDA),install -D -m 755 $(PART) $(DESTDIR)$(PREFIX)/lib/chorus/chorus-cuda.so)
+	install -D -m 755 $(PROGRAM) $(call quoted,$(DESTDIR)$(PREFIX)/bin/chorus)
+	$(if $(CUDA),install -D -m 755 $(PART) $(call quoted,$(DESTDIR)$(PREFIX)/lib/chorus/chorus-cuda.so))
 
 .PHONY: deps
 deps: ## installs the Debian packages that building and `make check` need

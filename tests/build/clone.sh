@@ -68,13 +68,14 @@ make >"$work/out" 2>&1
 check a_lost_model_is_gone "$(build/chorus models 2>&1)" \
     test "$(cd / && "$tree/build/chorus" models 2>/dev/null | grep -c zeta)" = 0
 
-# Installed, it runs from any folder.
-make install PREFIX=/usr DESTDIR="$work/root" >"$work/out" 2>&1
-check install_puts_it_in_place "$(cat "$work/out")" test -x "$work/root/usr/bin/chorus"
+# Installed, it runs from any folder, whatever that one is called.
+root="$work/someone's own root"
+make install PREFIX="/usr/my local" DESTDIR="$root" >"$work/out" 2>&1
+check install_puts_it_in_place "$(cat "$work/out")" test -x "$root/usr/my local/bin/chorus"
 mkdir "$work/elsewhere"
 cd "$work/elsewhere" || exit 1
 mv "$tree" "$work/away"
-"$work/root/usr/bin/chorus" models >"$work/out" 2>"$work/err"
+"$root/usr/my local/bin/chorus" models >"$work/out" 2>"$work/err"
 status=$?
 check it_runs_from_any_folder "status $status: $(cat "$work/err")" test $status = 0
 for model in "$work"/away/models/*.net; do
