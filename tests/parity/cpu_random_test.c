@@ -38,7 +38,7 @@ static const struct way {
 
 static struct tally {
     bool here;
-    int networks, failed, redrawn, ill;
+    int networks, failed, redrawn, again, ill;
     double share[PARTS], seconds;
 } tally[WAYS];
 
@@ -88,7 +88,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
 {
     struct tally *sum = &tally[way];
     struct verdict v = {.t = t, .half = ways[way].precision == SPEC_BF16, .tell = tell};
-    bool again = true, redrawn = false;
+    bool again = true, redrawn = false, second = false;
     struct seen *rough = &both[v.half];
 
     v.image_off = mem_new(t->plan.batch, sizeof *v.image_off);
@@ -114,13 +114,19 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
         v.rough = NULL;
         judge_all(&v);
         if (v.bad[FORWARD] + v.bad[BACKWARD] + v.bad[SECOND]) {
-            if (!rough->logits)
-                observe_rough(t, v.half, want, rough);
+            if (!rough->logits && v.half)
+                observe_halves(t, NULL, rough);
+            else if (!rough->logits)
+                observe_floats(t, want, rough);
             v.rough = rough;
             judge_all(&v);
         }
         if (turn == REDRAWS && !v.bad[FORWARD] && v.bad[BACKWARD])
             leave_tied(&v);
+        if (v.half && !v.bad[FORWARD] && !v.bad[BACKWARD] && v.bad[SECOND]) {
+            judge_again(&v);
+            second = true;
+        }
         if (tell)
             printf("  %s, turn %d: forward %.3f, backward %.3f, second step %.3f of the limits, %d "
                    "ill-conditioned\n%s",
@@ -138,6 +144,7 @@ static void run_way(struct trial *t, int way, struct seen *want, struct seen *bo
     sum->here = true;
     sum->networks++;
     sum->redrawn += redrawn;
+    sum->again += second;
     sum->ill += v.ill > 0;
     for (int i = 0; i < PARTS; i++)
         sum->share[i] = fmax(sum->share[i], v.share[i]);
@@ -203,14 +210,16 @@ static void check_way(int way)
         SKIP("this machine or this program has it not");
     printf(
         "  %s: %d networks in %.1f s of its own; forward %.2f, backward %.2f, second step %.2f of "
-        "the limits; images replaced in %d, ill-conditioned numbers in %d\n",
+        "the limits; images replaced in %d, second steps by themselves in %d, ill-conditioned "
+        "numbers in %d\n",
         ways[way].name, sum->networks, sum->seconds, sum->share[FORWARD], sum->share[BACKWARD],
-        sum->share[SECOND], sum->redrawn, sum->ill);
+        sum->share[SECOND], sum->redrawn, sum->again, sum->ill);
     if (sum->failed)
         TEST_FAILED("%d of %d networks are wrong", sum->failed, sum->networks);
     /* else the ways out are no exceptions any more */
     if (sum->networks >= 20) {
         CHECK(sum->redrawn <= sum->networks / 4);
+        CHECK(sum->again <= sum->networks / 4);
         CHECK(sum->ill <= sum->networks / 4);
     }
 }

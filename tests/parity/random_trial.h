@@ -43,7 +43,7 @@ struct seen {
     struct backend_step rows[STEPS][MEMBERS];
     double *tensor[4]; /* by enum backend_what: all layers behind each other; (members) */
     bool *there[4];    /* (members, layers) */
-    double *params[STEPS], *slot[2], *stats, *logits;
+    double *params[STEPS], *slot[STEPS][2], *stats[STEPS], *logits;
 };
 
 /* ---- the images: coarse shapes and noise, so that they differ after any pooling too ---- */
@@ -346,12 +346,59 @@ static inline void peek_all(const struct backend *be, struct backend_session *s,
     }
 }
 
-static inline bool observe(const struct backend *be, struct trial *t, enum spec_precision precision,
-                           struct seen *seen)
+/* What a session begins with: t's weights, or all that another had after its first step. */
+static inline void set_out(const struct backend *be, struct backend_session *s,
+                           const struct trial *t, bool wide, const struct seen *from)
+{
+    size_t n = (size_t)t->plan.members * t->net->parameter_count;
+    size_t stats = (size_t)t->plan.members * t->net->stat_count;
+
+    if (!from) {
+        move_state(be, s, t, BACKEND_PARAMS, wide, t->params, NULL);
+        move_state(be, s, t, BACKEND_STATS, wide, t->stats, NULL);
+        return;
+    }
+    float *own = mem_new((n > stats ? n : stats) + 1, sizeof *own);
+    for (int kind = 0; kind < 2 + backend_slots(t->plan.optimizer); kind++) {
+        const double *a = kind == 0   ? from->params[0]
+                          : kind == 1 ? from->stats[0]
+                                      : from->slot[0][kind - 2];
+        for (size_t i = 0; i < (kind == 1 ? stats : n); i++)
+            own[i] = (float)a[i]; /* as it was */
+        move_state(be, s, t,
+                   kind == 0   ? BACKEND_PARAMS
+                   : kind == 1 ? BACKEND_STATS
+                   : kind == 2 ? BACKEND_SLOT1
+                               : BACKEND_SLOT2,
+                   wide, own, NULL);
+    }
+    free(own);
+}
+
+static inline void read_state(const struct backend *be, struct backend_session *s,
+                              const struct trial *t, bool wide, int step, struct seen *seen)
+{
+    size_t n = (size_t)t->plan.members * t->net->parameter_count;
+
+    seen->params[step] = mem_new(n + 1, sizeof(double));
+    move_state(be, s, t, BACKEND_PARAMS, wide, NULL, seen->params[step]);
+    for (int i = 0; i < backend_slots(t->plan.optimizer); i++) {
+        seen->slot[step][i] = mem_new(n + 1, sizeof(double));
+        move_state(be, s, t, i ? BACKEND_SLOT2 : BACKEND_SLOT1, wide, NULL, seen->slot[step][i]);
+    }
+    seen->stats[step] = mem_new((size_t)t->plan.members * t->net->stat_count + 1, sizeof(double));
+    move_state(be, s, t, BACKEND_STATS, wide, NULL, seen->stats[step]);
+}
+
+/* from: the second step alone, from what it had after its first; tensors are the second step's then.
+ * NULL: both, and tensors are the first step's. */
+static inline bool observe_from(const struct backend *be, struct trial *t,
+                                enum spec_precision precision, const struct seen *from,
+                                struct seen *seen)
 {
     struct err e = {0};
     struct backend_session *s = NULL;
-    size_t n = (size_t)t->plan.members * t->net->parameter_count, done = 0;
+    size_t done = 0;
     size_t logits = (size_t)t->plan.members * t->count * (size_t)t->net->classes;
     bool wide = precision == SPEC_FP64;
     atomic_bool stop = false;
@@ -362,9 +409,8 @@ static inline bool observe(const struct backend *be, struct trial *t, enum spec_
         TEST_FAILED("%s: %s", be->name, e.text);
         return false;
     }
-    move_state(be, s, t, BACKEND_PARAMS, wide, t->params, NULL);
-    move_state(be, s, t, BACKEND_STATS, wide, t->stats, NULL);
-    for (int i = 0; i < STEPS; i++) {
+    set_out(be, s, t, wide, from);
+    for (int i = from ? 1 : 0; i < STEPS; i++) {
         struct backend_span span = {.first_step = (uint64_t)i,
                                     .count = 1,
                                     .first_batch = (size_t)i,
@@ -374,17 +420,10 @@ static inline bool observe(const struct backend *be, struct trial *t, enum spec_
                                     .stop = &stop};
         if (be->train(s, &span, seen->rows[i], &done, &e) || done != 1)
             TEST_FAILED("%s: step %d: %s", be->name, i + 1, e.text);
-        if (i == 0)
+        if (i == 0 || from)
             peek_all(be, s, t, seen);
-        seen->params[i] = mem_new(n + 1, sizeof(double));
-        move_state(be, s, t, BACKEND_PARAMS, wide, NULL, seen->params[i]);
+        read_state(be, s, t, wide, i, seen);
     }
-    for (int i = 0; i < backend_slots(t->plan.optimizer); i++) {
-        seen->slot[i] = mem_new(n + 1, sizeof(double));
-        move_state(be, s, t, i ? BACKEND_SLOT2 : BACKEND_SLOT1, wide, NULL, seen->slot[i]);
-    }
-    seen->stats = mem_new((size_t)t->plan.members * t->net->stat_count + 1, sizeof(double));
-    move_state(be, s, t, BACKEND_STATS, wide, NULL, seen->stats);
     float *answers = mem_new(logits, sizeof *answers);
     seen->logits = mem_new(logits, sizeof(double));
     if (be->evaluate(s, &t->set.test, 1, t->count, NULL, answers, &e))
@@ -396,23 +435,29 @@ static inline bool observe(const struct backend *be, struct trial *t, enum spec_
     return true;
 }
 
+static inline bool observe(const struct backend *be, struct trial *t, enum spec_precision precision,
+                           struct seen *seen)
+{
+    return observe_from(be, t, precision, NULL, seen);
+}
+
 /* Bytes of what came out; of what is peeked, where both answer. */
 static inline bool same_seen(const struct trial *t, const struct seen *a, const struct seen *b)
 {
     size_t members = (size_t)t->plan.members, n = members * t->net->parameter_count;
     size_t units = (size_t)backend_units(&t->plan);
-    bool same = !memcmp(a->stats, b->stats, members * t->net->stat_count * sizeof *a->stats) &&
-                !memcmp(a->logits, b->logits,
+    bool same = !memcmp(a->logits, b->logits,
                         members * t->count * (size_t)t->net->classes * sizeof *a->logits);
 
     for (int i = 0; i < STEPS; i++) {
-        same = same && !memcmp(a->params[i], b->params[i], n * sizeof **a->params);
+        same = same && !memcmp(a->params[i], b->params[i], n * sizeof **a->params) &&
+               !memcmp(a->stats[i], b->stats[i], members * t->net->stat_count * sizeof **a->stats);
+        for (int k = 0; k < backend_slots(t->plan.optimizer); k++)
+            same = same && !memcmp(a->slot[i][k], b->slot[i][k], n * sizeof **a->slot[i]);
         for (size_t u = 0; u < units; u++)
             same = same && a->rows[i][u].loss_sum == b->rows[i][u].loss_sum &&
                    a->rows[i][u].right == b->rows[i][u].right;
     }
-    for (int i = 0; i < backend_slots(t->plan.optimizer); i++)
-        same = same && !memcmp(a->slot[i], b->slot[i], n * sizeof **a->slot);
     for (int what = 0; what < 4; what++) {
         size_t all = tensor_at(t, what, t->net->layers);
         for (int m = 0; m < t->plan.members; m++) {
@@ -428,115 +473,20 @@ static inline bool same_seen(const struct trial *t, const struct seen *a, const 
     return same;
 }
 
-static inline float half_of(float x) /* rounded to bf16, ties to even */
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline void round_all(float *a, size_t n)
-{
-    for (size_t i = 0; a && i < n; i++)
-        a[i] = half_of(a[i]);
-}
-
 static inline void seen_free(struct seen *seen)
 {
     for (int i = 0; i < 4; i++) {
         free(seen->tensor[i]);
         free(seen->there[i]);
     }
-    for (int i = 0; i < STEPS; i++)
+    for (int i = 0; i < STEPS; i++) {
         free(seen->params[i]);
-    free(seen->slot[0]);
-    free(seen->slot[1]);
-    free(seen->stats);
+        free(seen->slot[i][0]);
+        free(seen->slot[i][1]);
+        free(seen->stats[i]);
+    }
     free(seen->logits);
     *seen = (struct seen){0};
-}
-
-static inline void keep_farther(double *a, const double *b, const double *want, size_t n)
-{
-    for (size_t i = 0; a && i < n; i++) {
-        if (fabs(b[i] - want[i]) > fabs(a[i] - want[i]))
-            a[i] = b[i];
-    }
-}
-
-/* Of each number in a and b what is farther from the one wanted. */
-static inline void keep_farthest(const struct trial *t, struct seen *a, const struct seen *b,
-                                 const struct seen *want)
-{
-    size_t members = (size_t)t->plan.members, n = members * t->net->parameter_count;
-
-    for (int i = 0; i < STEPS; i++) {
-        keep_farther(a->params[i], b->params[i], want->params[i], n);
-        for (int u = 0; u < backend_units(&t->plan); u++)
-            keep_farther(&a->rows[i][u].loss_sum, &b->rows[i][u].loss_sum,
-                         &want->rows[i][u].loss_sum, 1);
-    }
-    for (int i = 0; i < 2; i++)
-        keep_farther(a->slot[i], b->slot[i], want->slot[i], n);
-    for (int what = 0; what < 4; what++)
-        keep_farther(a->tensor[what], b->tensor[what], want->tensor[what],
-                     members * tensor_at(t, what, t->net->layers));
-    keep_farther(a->stats, b->stats, want->stats, members * t->net->stat_count);
-    keep_farther(a->logits, b->logits, want->logits, members * t->count * (size_t)t->net->classes);
-}
-
-/* In float twice, the second time with the last bits of weights otherwise: a sum of little but rounding
- * may come out right once. Moves are from t's weights. */
-static inline void observe_floats(struct trial *t, const struct seen *want, struct seen *seen)
-{
-    size_t n = (size_t)t->plan.members * t->net->parameter_count;
-    struct trial own = *t;
-    struct seen other;
-
-    observe(&ref_backend, t, SPEC_FP32, seen);
-    own.params = mem_new(n, sizeof(float));
-    for (size_t i = 0; i < n; i++)
-        own.params[i] =
-            t->params[i] * (1 + (rng_bits_at(t->data_key, i) % 2 ? 0x1p-23f : -0x1p-23f));
-    observe(&ref_backend, &own, SPEC_FP32, &other);
-    for (size_t i = 0; i < STEPS * n; i++)
-        other.params[i / n][i % n] += (double)t->params[i % n] - (double)own.params[i % n];
-    keep_farthest(t, seen, &other, want);
-    seen_free(&other);
-    free(own.params);
-}
-
-/* The naive backend in float, or with half in double from weights and images rounded to bf16: the
- * least that either precision must do to the numbers. */
-static inline void observe_rough(struct trial *t, bool half, const struct seen *want,
-                                 struct seen *seen)
-{
-    size_t n = (size_t)t->plan.members * t->net->parameter_count, pixels = t->images * t->pixels;
-    struct trial own = *t;
-
-    if (!half) {
-        observe_floats(t, want, seen);
-        return;
-    }
-    own.plan.data = &own.set;
-    own.params = mem_new(n, sizeof(float));
-    memcpy(own.params, t->params, n * sizeof(float));
-    round_all(own.params, n);
-    round_all(own.lut, MEM_COUNT(own.lut));
-    own.set.lut = t->bytes ? own.lut : NULL;
-    if (t->values) {
-        own.values = mem_new(pixels, sizeof(float));
-        memcpy(own.values, t->values, pixels * sizeof(float));
-        round_all(own.values, pixels);
-        own.set.train.values = own.set.test.values = own.values;
-    }
-    observe(&ref_backend, &own, SPEC_FP64, seen);
-    free(own.params);
-    if (t->values)
-        free(own.values);
 }
 
 #endif
