@@ -43,6 +43,8 @@
  *   uint32_t dev_pack(float lo, float hi)     two bf16, rounded to nearest even
  *   float dev_exp(float), dev_log, dev_tanh, dev_sqrt, dev_rsqrt, dev_pow: the accurate ones
  *   dev_fma(a, b, c)                 rounded once
+ *   dev_mul(a, b)                    rounded by itself, whatever is added to it: for what two kernels
+ *                                    must give the same bits of, as nvcc contracts in each as it likes
  *   dev_load4(float v[4], const float *), dev_store4(float *, const float v[4])     16 aligned bytes
  *   dev_load16(uint32_t v[4], const void *), dev_store16(void *, const uint32_t v[4])     likewise
  *   dev_atomic_add(uint32_t *, uint32_t), dev_atomic_or      give what was there before

@@ -216,6 +216,11 @@ DEV float dev_fma(float a, float b, float c)
     return __fmaf_rn(a, b, c);
 }
 
+DEV float dev_mul(float a, float b)
+{
+    return __fmul_rn(a, b);
+}
+
 DEV float dev_exp(float x)
 {
     return expf(x);

@@ -8,7 +8,8 @@ DEV void update_stats(const update_args &a)
     float *running = a.running + m * a.running_stride + i;
 
     if (i < a.stats)
-        *running = 0.9f * *running + 0.1f * a.batch_stats[m * a.batch_stats_stride + i];
+        *running = dev_mul(0.9f, *running) +
+                   dev_mul(0.1f, a.batch_stats[m * a.batch_stats_stride + i]);
 }
 
 KERNEL(k_update, struct update_args, 256)

@@ -39,30 +39,31 @@ DEV update_rates update_rates_of(const update_core &c, float *correct)
     return r;
 }
 
+/* Many kernels end with this, and give the same bits whichever a shape takes. */
 DEV void update_one(const update_core &c, const update_rates &r, float g, float &p, float &slot1,
                     float &slot2)
 {
     float step = 0;
 
     if (r.clip)
-        g = g / r.norm * c.clip;
+        g = dev_mul(g / r.norm, c.clip);
     if (c.decay != 0 && c.rule != UPDATE_ADAMW)
-        g += c.decay * p;
+        g += dev_mul(c.decay, p);
     if (c.rule == UPDATE_SGD) {
         step = g;
     } else if (c.rule == UPDATE_MOMENTUM) {
-        step = slot1 = g + c.momentum * slot1;
+        step = slot1 = g + dev_mul(c.momentum, slot1);
     } else if (c.rule == UPDATE_NESTEROV) {
-        slot1 = g + c.momentum * slot1;
-        step = g + c.momentum * slot1;
+        slot1 = g + dev_mul(c.momentum, slot1);
+        step = g + dev_mul(c.momentum, slot1);
     } else {
-        slot1 = c.rest1 * g + c.beta1 * slot1;
-        slot2 = c.rest2 * (g * g) + c.beta2 * slot2;
+        slot1 = dev_mul(c.rest1, g) + dev_mul(c.beta1, slot1);
+        slot2 = dev_mul(c.rest2, dev_mul(g, g)) + dev_mul(c.beta2, slot2);
         step = slot1 / r.correct1 / (dev_sqrt(slot2 / r.correct2) + c.epsilon);
         if (c.rule == UPDATE_ADAMW)
-            step += c.decay * p;
+            step += dev_mul(c.decay, p);
     }
-    p -= r.lr * step;
+    p -= dev_mul(r.lr, step);
 }
 
 /* Of N elements those that are `in`, their loads in front of their stores. */

@@ -74,7 +74,7 @@ DEV float act_back(int act, float y, float dy)
 {
     if (act == CUDA_RELU)
         return y > 0 ? dy : 0;
-    return act == CUDA_TANH ? dy * (1 - y * y) : dy;
+    return act == CUDA_TANH ? dev_mul(dy, 1 - dev_mul(y, y)) : dy;
 }
 
 /* n / d->by, n below 2^31. */

@@ -528,6 +528,22 @@ else
     skip "cuDNN's declarations" "there is no cudnn_graph.h to compare with"
 fi
 
+# An update ends many kernels, each compiled by itself: none of its sums is left to be contracted in one
+# and not in another.
+updates_round_alike()
+{
+    "$toolkit/bin/nvcc" -std=c++17 -O3 -gencode arch=compute_90,code=compute_90 -I"$root/src" -I"$root" -ptx \
+        "$root/src/cuda/update.cu" -o update.ptx &&
+        awk '/\.entry k_update\(|\.entry k_update_entry\(/ { in_it = 1 } in_it { print } in_it && /^}/ { exit }' \
+            update.ptx >rule.ptx &&
+        grep -q 'mul\.rn\.f32' rule.ptx && ! grep -E 'fma\.rn\.f32|mul\.f32' rule.ptx
+}
+if [ -x "$toolkit/bin/nvcc" ] && [ -e "$root/src/cuda/update.cu" ]; then
+    check "an update's products are rounded by themselves" updates_round_alike
+else
+    skip "an update's products" "there is no nvcc"
+fi
+
 # ---- a part that is no part ----
 
 says "a missing part" "chorus-cuda.so cannot be opened: $work/gone.so: cannot open shared object file: No such file or directory" \

@@ -245,6 +245,11 @@ DEV float dev_fma(float a, float b, float c)
     return __builtin_fmaf(a, b, c);
 }
 
+DEV float dev_mul(float a, float b)
+{
+    return a * b;
+}
+
 DEV float dev_exp(float x)
 {
     return expf(x);
