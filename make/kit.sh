@@ -36,7 +36,16 @@ esac
 cd "$(dirname "$0")" && exec python3 tests/bench/gpu.py --chorus ./chorus --data data \
     ${RESULTS:+--results "$RESULTS"} ${1:+--model "$1"}
 SH
-chmod +x "$out/check-gpu" "$out/bench-gpu"
+cat >"$out/day" <<'SH'
+#!/bin/sh
+# day FOLDER [SECONDS]: all of it in one go of less than ten minutes; what was found goes into FOLDER.
+case ${1:?where to?} in
+/*) to=$1 ;;
+*) to=$PWD/$1 ;;
+esac
+cd "$(dirname "$0")" && KIT=$PWD exec bash tests/gpu/day.sh "$to" ${2:+"$2"}
+SH
+chmod +x "$out/check-gpu" "$out/bench-gpu" "$out/day"
 
 # Data: where this machine has them.
 copy() # copy NAME FOLDER...: the four files of the first folder that has them

@@ -87,6 +87,45 @@ python=$(python3 -c 'import sys; print(sys.executable)')
 PATH=$work/few "$python" -I tests/bench/gpu.py --chorus "$kit/chorus" --model mlp --seconds 9 >"$work/out" 2>"$work/err"
 check a_row_needs_no_git "$(cat "$work/out" "$work/err")" grep -q '^| mlp | 10.0 ms |.*, unknown, sm_90 |$' "$work/out"
 
+# The whole of it in one go: what hangs takes no more than its part, and all that was found is there.
+part chorus <<'SH'
+case " $* " in
+*' --json '*) echo '{"cuda_devices": 1, "cuda": {}}' && exit ;;
+*' devices '*) echo 'CUDA     GPU 0  made up' && exit ;;
+*' model=lenet '*) exec sleep 60 ;;
+esac
+while [ "$1" != --results ]; do shift; done
+mkdir "$2/run"
+printf 'isa,wall_seconds\nsm_90,1\n' >"$2/run/run.csv"
+echo train_seconds,ended_utc >"$2/run/epochs.csv"
+for i in 1 2 3 4 5 6 7; do echo "0.0$i,2026-01-01T00:00:0$i.000Z" >>"$2/run/epochs.csv"; done
+echo "$2/run"
+SH
+part tests/gpu/gpu_tests <<'SH'
+[ $# = 0 ] && printf 'memory_test\none_test\nhangs_test\n' && exit
+[ $1 = hangs_test ] && exec sleep 60
+printf 'ok a\n3 passed, 0 failed, 1 skipped\n'
+SH
+mkdir -p "$kit/tests/bench/peers"
+cp tests/gpu/check.sh "$kit/tests/gpu/" && cp tests/bench/gpu.py "$kit/tests/bench/"
+echo "echo '5 passed, 0 failed, 0 skipped'" >"$kit/tests/gpu/cli.sh"
+echo 'print("{\"scan\": 0.05}")' >"$kit/tests/bench/peers/gpu_jax.py"
+echo 'print("{\"captured\": 0.03}")' >"$kit/tests/bench/peers/gpu_torch.py"
+KIT=$kit ROWS=lenet,mlp TESTS=6 ALONE_ROW=3 timeout 80 bash tests/gpu/day.sh "$work/day" 60 >"$work/out" 2>"$work/err"
+ended=$?
+sed -i 's/  *[0-9]* s$//; s/   */ /g' "$work/out"
+says a_day_ends_within_its_time_and_has_it_all 0 'hangs_test 0 passed 1 failed 0 skipped' \
+    'one_test 3 passed 0 failed 1 skipped' 'memory_test 3 passed 0 failed 1 skipped' \
+    'the program 5 passed 0 failed 0 skipped'
+has_rows() # alone, then with peers
+{
+    [ "$(grep -c '^| lenet | chorus: no answer within ' "$work/day/rows.md")" = 2 ] &&
+        grep -q '^| mlp | 10.0 ms | .* | 6,000,000 |  |  | 1.5 |' "$work/day/rows.md" &&
+        grep -q '^| mlp | 10.0 ms | .* | torch captured 30.0 ms | 3.00 | 1.5: met |' "$work/day/rows.md"
+}
+check its_rows_are_of_chorus_alone_and_with_peers "$(cat "$work/day/rows.md" "$work/day/rows.err")" has_rows
+check what_it_prints_is_seen_whole "$(wc -c <"$work/out")" test "$(wc -c <"$work/out")" -lt 12000
+
 part tests/gpu/gpu_tests <<'SH'
 echo 'error while loading shared libraries: libc.so.7'
 exit 127

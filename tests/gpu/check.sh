@@ -1,7 +1,7 @@
 # check.sh [NAME...]: every test that needs a GPU, or those programs of them, and one table, a line as
 # soon as it is known. KIT: a folder made by `make gpu-kit`, else BUILD. LOG: a file for all that the tests
-# print. Who sees nothing but the end finds there what failed, in few lines each, and the table once more.
-# Its last line is "N passed, N failed, N skipped".
+# print. SANITIZER: compute-sanitizer; empty: none is asked. Who sees nothing but the end finds there what
+# failed, in few lines each, and the table once more. Its last line is "N passed, N failed, N skipped".
 
 if [ -n "${KIT-}" ]; then
     export CHORUS=$KIT/chorus GPU_DATA=$KIT/data
@@ -118,8 +118,8 @@ for program in $programs; do
 done
 # To the sanitizer a query that is answered with "not yet" is an error: what calls answer is the program's
 # own business.
-sanitizer=$(command -v compute-sanitizer)
-[ -n "$sanitizer" ] || left_out "compute-sanitizer is not here"
+sanitizer=$(command -v "${SANITIZER-compute-sanitizer}")
+[ -n "$sanitizer" ] || [ -z "${SANITIZER-compute-sanitizer}" ] || left_out "compute-sanitizer is not here"
 for program in ${sanitizer:+$programs}; do
     case $program in
     *parity*) words=layers ;;
