@@ -328,7 +328,7 @@ part: $(PART) ## builds the part for GPUs, build/chorus-cuda.so
 
 # Tests that run on the twin run on a GPU as well: the same objects, with the real runtime.
 GPU_TESTS := $(foreach t,unit/cuda_layers unit/cuda_norm unit/cuda_steps unit/cuda_update unit/cuda_session \
-  $(addprefix parity/cuda_,conv block parity order stream turns launch dnn_nets memory nccl),$(wildcard tests/$(t)_test.c))
+  $(addprefix parity/cuda_,conv block parity order stream turns launch dnn_nets memory nccl times),$(wildcard tests/$(t)_test.c))
 # One program of all of them, called by the name of a test: the kernels are 5 MB.
 GPU_PROGRAM := $(B)/gpu/gpu_tests
 $(B)/gpu/%.o: tests/%.c $(B)/flags | $(B)/config.h

@@ -57,10 +57,12 @@ def column(path, name):
         return [row[name] for row in csv.DictReader(f)]
 
 
-def run(command, seconds):
-    """Its exit code, None where it was stopped because its time was over; stdout and stderr."""
+def run(command, seconds, **more):
+    """Its exit code, None where it was stopped because its time was over; stdout and stderr. more: of the
+    environment."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+        process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True,
+                                   env=dict(os.environ, **more))
         try:
             code = process.wait(timeout=max(seconds, 1))
         except subprocess.TimeoutExpired:
@@ -74,12 +76,12 @@ def run(command, seconds):
         return code, out.read(), err.read()
 
 
-def chorus(program, spec, epochs, data, seconds):
+def chorus(program, spec, epochs, data, seconds, **more):
     """Seconds of each epoch's training, of each epoch with all that comes between two, run.csv's row."""
     with tempfile.TemporaryDirectory() as results:
         command = [program, "run", *spec.split(), f"epochs={epochs}", "backend=cuda", "--quiet",
                    "--results", results] + (["--data-dir", data] if data else [])
-        code, out, err = run(command, seconds)
+        code, out, err = run(command, seconds, **more)
         if code is None:
             raise RuntimeError(f"chorus: no answer within {seconds:.0f} s")
         if code:
@@ -135,10 +137,20 @@ def measure(a, name):
     spec, limit, most, ratio = ROWS[name]
     until = time.monotonic() + a.seconds
     say(f"{name}: chorus")
+    share, without = a.seconds / (1 if a.alone else 2), ""
     try:
-        epochs, between, row = chorus(a.chorus, spec, 7, a.data, a.seconds / (1 if a.alone else 2))
+        epochs, between, row = chorus(a.chorus, spec, 7, a.data, share)
     except RuntimeError as e:
-        return f"| {name} | {e} |" + " |" * 9
+        why = f"| {name} | {e} |" + " |" * 9
+        share -= time.monotonic() - until + a.seconds
+        if not name.startswith("resnet18") or share < 5:
+            return why
+        say(f"  {e}; once more without cuDNN")
+        try:
+            epochs, between, row = chorus(a.chorus, spec, 7, a.data, share, CHORUS_CUDNN="off")
+        except RuntimeError:
+            return why
+        without = f" without cuDNN (with it {e})"
     own = statistics.median(epochs[2:])
     found = {}
     for peer_name, share in () if a.alone else (("jax", 0.45), ("torch", 1)):
@@ -149,7 +161,7 @@ def measure(a, name):
     batch = int(re.search(r"batch=(\d+)", spec).group(1))
     rate = 60000 // batch * batch * members / own
     best = min(found, key=found.get) if found else None
-    cells = [name + (f" (published: {PUBLISHED[name]})" if name in PUBLISHED else ""), ms(own),
+    cells = [name + (f" (published: {PUBLISHED[name]})" if name in PUBLISHED else ""), ms(own) + without,
              f"{ms(most)}: {verdict(own <= most)}", ms(limit), f"{rate:,.0f}",
              f"{best} {ms(found[best])}" if best else "",
              f"{found[best] / own:.2f}" if best else "",

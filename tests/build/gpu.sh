@@ -93,6 +93,7 @@ case " $* " in
 *' --json '*) echo '{"cuda_devices": 1, "cuda": {}}' && exit ;;
 *' devices '*) echo 'CUDA     GPU 0  made up' && exit ;;
 *' model=lenet '*) exec sleep 60 ;;
+*' model=resnet18 '*) [ "${CHORUS_CUDNN-}" = off ] || { echo 'cuDNN cannot' >&2 && exit 1; } ;;
 esac
 while [ "$1" != --results ]; do shift; done
 mkdir "$2/run"
@@ -111,7 +112,7 @@ cp tests/gpu/check.sh "$kit/tests/gpu/" && cp tests/bench/gpu.py "$kit/tests/ben
 echo "echo '5 passed, 0 failed, 0 skipped'" >"$kit/tests/gpu/cli.sh"
 echo 'print("{\"scan\": 0.05}")' >"$kit/tests/bench/peers/gpu_jax.py"
 echo 'print("{\"captured\": 0.03}")' >"$kit/tests/bench/peers/gpu_torch.py"
-KIT=$kit ROWS=lenet,mlp TESTS=6 ALONE_ROW=3 timeout 80 bash tests/gpu/day.sh "$work/day" 60 >"$work/out" 2>"$work/err"
+KIT=$kit ROWS=lenet,resnet18-bf16,mlp TESTS=6 ALONE_ROW=7 timeout 100 bash tests/gpu/day.sh "$work/day" 84 >"$work/out" 2>"$work/err"
 ended=$?
 sed -i 's/  *[0-9]* s$//; s/   */ /g' "$work/out"
 says a_day_ends_within_its_time_and_has_it_all 0 'hangs_test 0 passed 1 failed 0 skipped' \
@@ -121,6 +122,8 @@ has_rows() # alone, then with peers
 {
     [ "$(grep -c '^| lenet | chorus: no answer within ' "$work/day/rows.md")" = 2 ] &&
         grep -q '^| mlp | 10.0 ms | .* | 6,000,000 |  |  | 1.5 |' "$work/day/rows.md" &&
+        grep -q '^| resnet18-bf16 | 10.0 ms without cuDNN (with it chorus: exit 1: cuDNN cannot) | ' \
+            "$work/day/rows.md" &&
         grep -q '^| mlp | 10.0 ms | .* | torch captured 30.0 ms | 3.00 | 1.5: met |' "$work/day/rows.md"
 }
 check its_rows_are_of_chorus_alone_and_with_peers "$(cat "$work/day/rows.md" "$work/day/rows.err")" has_rows

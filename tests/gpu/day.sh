@@ -71,5 +71,6 @@ say "the end"
 for name in check program; do
     sed -n '/^What failed:/,/^$/p' "$out/$name.txt" | head -c 3000
     tables "$out/$name.txt"
+    grep -h ' us by themselves, ' "$out/$name.log" # where the time of a step goes, above it launch by launch
 done
 grep -v '^|---' "$out/rows.md" | head -c 5000
