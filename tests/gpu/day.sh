@@ -45,11 +45,12 @@ tests()
 say "tests"
 names=$(timeout 60 tests/gpu/gpu_tests 2>/dev/null)
 begun=$SECONDS
-# What is gone of the GPU's memory is this test's alone.
-tests check 45 $(echo "$names" | grep memory)
+# What is gone of the GPU's memory, and its time, are these tests' alone.
+alone='memory|times'
+tests check 60 $(echo "$names" | grep -E $alone)
 tests program "$TESTS" program &
 program=$!
-tests check $((TESTS - (SECONDS - begun))) $(echo "$names" | grep -v memory)
+tests check $((TESTS - (SECONDS - begun))) $(echo "$names" | grep -vE $alone)
 wait $program
 tables() { grep -hE ' passed .* failed |^[0-9]+ passed, ' "$@" | awk '!seen[$0]++'; }
 tables "$out/check.txt" "$out/program.txt"
