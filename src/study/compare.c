@@ -90,6 +90,16 @@ static bool any_ensemble(const struct study_run *runs, size_t count)
     return false;
 }
 
+/* Of no single model: to that they say nothing. */
+static bool applies_to_ensembles(const struct study_run *runs, size_t count, const char *name)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count && !any; i++)
+        any = runs[i].entry->run.spec.mode == SPEC_ENSEMBLE && applies(&runs[i], 1, name);
+    return any;
+}
+
 static void usual_results(struct study_columns *c, const struct study_run *runs, size_t count)
 {
     static const char *const single[] = {"best_epoch", "val_acc",       "test_acc",     "test_loss",
@@ -103,8 +113,9 @@ static void usual_results(struct study_columns *c, const struct study_run *runs,
             c->result[c->results++] = single[i];
     if (!any_ensemble(runs, count))
         return;
-    for (size_t i = 0; i < MEM_COUNT(ensemble); i++)
-        c->result[c->results++] = ensemble[i];
+    for (size_t i = 0; i < MEM_COUNT(ensemble); i++) /* those that diverged at once have none */
+        if (applies_to_ensembles(runs, count, ensemble[i]))
+            c->result[c->results++] = ensemble[i];
     c->result[c->results++] = "model_images";
 }
 

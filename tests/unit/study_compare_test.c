@@ -739,6 +739,29 @@ TEST(a_target_is_crossed_on_validation_where_all_have_it)
     end(&k);
 }
 
+/* Beside a single model, whose members' accuracy is its own. */
+TEST(no_gains_where_no_ensemble_has_one)
+{
+    static const char *const none[] = {"gain_mean", "last.gain_best", "member_acc_mean",
+                                       "disagreement"};
+    struct study_wish wish = {0};
+    struct study_table t;
+    struct kit k;
+    struct err e;
+
+    begin(&k);
+    add(&k, "lr=0.1", 2, (double[]){0.5, 0.75});
+    add(&k, "mode=ensemble members=2 devices=2", 0, NULL);
+    if (open_all(&k) && study_compare(k.runs, k.count, &wish, &t, &e) == ERR_OK) {
+        for (size_t i = 0; i < MEM_COUNT(none); i++)
+            CHECK_INT(study_table_find(&t, none[i]), -1);
+        CHECK(study_table_find(&t, "model_images") >= 0);
+        CHECK(!strstr(text_str(&t.note), "gain_"));
+        study_table_free(&t);
+    }
+    end(&k);
+}
+
 TEST(gains_at_the_best_epoch_and_at_the_last)
 {
     struct study_wish wish = {0};
