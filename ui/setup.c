@@ -72,11 +72,17 @@ static const struct screen_key *field_hints(const struct setup *s)
 
 static const struct screen_key *hints(void *screen)
 {
+    static struct screen_key form_hints[SCREEN_HINTS + 1];
     const struct setup *s = screen;
 
     if (s->open)
         return field_hints(s);
-    return s->pane == SETUP_FILES ? files_keys : s->pane == SETUP_QUEUE ? queue_keys : keys;
+    if (s->pane != SETUP_FORM)
+        return s->pane == SETUP_FILES ? files_keys : queue_keys;
+    screen_hints(form_hints, keys, "rELzTuS");
+    if (!s->folded)
+        screen_hint(form_hints, "z", "fold");
+    return form_hints;
 }
 
 /* ---- what tasks hold ---- */
