@@ -148,17 +148,35 @@ static void say_sweep(const char *name, const char *shown, enum wire_state wante
         say_still_stops(is.after_cells, shown);
 }
 
-/* CLI_ON: it was told, and is to be waited for. */
-static int tell_sweep(const char *name, const char *line)
+/* CLI_ON: it was told, and is to be waited for. paused: whether it was until then. */
+static int tell_sweep(const char *name, const char *line, bool *paused)
 {
+    struct wire_sweep_status is;
     struct err e;
 
     if (!sweeps_live(name))
         return sweeps_refuse_idle(name);
+    *paused = sweeps_standing(name, &is) && wire_sweep_is_paused(&is);
     return sweeps_control(name, line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
 }
 
-static int await_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
+/* Of a stop that comes later, to which what was paused goes on. */
+static void say_later(const char *shown, bool cells, bool paused)
+{
+    if (!paused)
+        cli_talk("%s will stop after %s", shown, cells ? "the running cells" : "this epoch");
+    else if (cells)
+        cli_talk(
+            "%s is no longer paused: its running cells go on to their ends, and no further one "
+            "begins",
+            shown);
+    else
+        cli_talk("%s is no longer paused: it goes on to the end of this epoch and stops there",
+                 shown);
+}
+
+static int await_sweep(const char *name, const char *line, enum wire_state wanted, bool wait,
+                       bool paused)
 {
     struct text shown = {0};
     bool there = !wait;
@@ -172,8 +190,7 @@ static int await_sweep(const char *name, const char *line, enum wire_state wante
         cli_talk("chorus: the sweep %s was told, but has not answered within %d s",
                  text_str(&shown), WAIT_MS / 1000);
     else if (!wait)
-        cli_talk("%s will stop after %s", text_str(&shown),
-                 !strcmp(line, "stop cells") ? "the running cells" : "this epoch");
+        say_later(text_str(&shown), !strcmp(line, "stop cells"), paused);
     else
         say_sweep(name, text_str(&shown), wanted);
     text_free(&shown);
@@ -182,9 +199,10 @@ static int await_sweep(const char *name, const char *line, enum wire_state wante
 
 static int send_to_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
 {
-    int code = tell_sweep(name, line);
+    bool paused = false;
+    int code = tell_sweep(name, line, &paused);
 
-    return code == CLI_ON ? await_sweep(name, line, wanted, wait) : code;
+    return code == CLI_ON ? await_sweep(name, line, wanted, wait, paused) : code;
 }
 
 static int say_after_epoch(const struct record_entry *entry)
@@ -346,6 +364,7 @@ static int send_to_each(int count, char **words, const char *line, enum wire_sta
 {
     char(*sweep)[128] = mem_new((size_t)count, sizeof *sweep);
     char **run = mem_new((size_t)count, sizeof *run);
+    bool *paused = mem_new((size_t)count, sizeof *paused);
     int sweeps = 0, runs = 0, code = 0, one;
 
     for (int i = 0; i < count; i++) {
@@ -353,7 +372,7 @@ static int send_to_each(int count, char **words, const char *line, enum wire_sta
             run[runs++] = words[i];
             continue;
         }
-        one = tell_sweep(sweep[sweeps], line);
+        one = tell_sweep(sweep[sweeps], line, &paused[sweeps]);
         code = one == CLI_ON ? code : one;
         sweeps += one == CLI_ON;
     }
@@ -362,11 +381,12 @@ static int send_to_each(int count, char **words, const char *line, enum wire_sta
         code = one ? one : code;
     }
     for (int i = 0; i < sweeps; i++) {
-        one = await_sweep(sweep[i], line, wanted, wait);
+        one = await_sweep(sweep[i], line, wanted, wait, paused[i]);
         code = one ? one : code;
     }
     free(sweep);
     free(run);
+    free(paused);
     return code;
 }
 

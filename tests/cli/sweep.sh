@@ -518,6 +518,9 @@ check "pause of several sweeps" test "$(grep -c "^\(long\|other\) is paused$" er
 check "--after-cells takes sweeps alone" eval 'refused "of a run beside them" "${single##*/} is none" \
     "$CHORUS" stop $names "${single##*/}" --after-cells'
 refused "--skip takes none" "one run of a sweep" "$CHORUS" stop $names --skip
+exits 0 "$CHORUS" stop other --after-cells
+check "a stop to which a paused sweep goes on says so" \
+    grep -q "^other is no longer paused: its running cells go on to their ends, and no further one begins$" err
 exits 0 "$CHORUS" go $names "$single"
 exits 0 "$CHORUS" stop $names --after-cells
 check "after the cells of both" test "$(grep -c "^\(long\|other\) will stop after the running cells$" err)" = 2
