@@ -447,8 +447,10 @@ static int predict_pictures(const struct record_entry *run, const struct wish *w
         text_addf(&line, "%s: ", files[i]);
         add_class(&p, said, &line);
         text_addf(&line, " %.4f", predictions_highest(&p, (size_t)i));
-        for (int m = 0; p.members > 1 && m < p.members; m++)
-            text_addf(&line, "%s %d", m ? "" : "  members:", predictions_answer(&p, m, (size_t)i));
+        for (int m = 0; p.members > 1 && m < p.members; m++) {
+            text_add(&line, !m ? "  members: " : p.class_names ? ", " : " ");
+            add_class(&p, predictions_answer(&p, m, (size_t)i), &line);
+        }
         add_scaling(&p, (size_t)i, &line);
         text_add_clean(&out, text_str(&line));
         text_add(&out, "\n");

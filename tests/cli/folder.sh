@@ -68,6 +68,9 @@ exits 0 "$CHORUS" predict "$pets" --confusion
 check "in the confusion matrix" grep -q 'grey cat' out
 exits 0 "$CHORUS" predict "$pets" pets/test/bee/161.pgm
 check "a picture of it" grep -qE 'ant|bee|grey cat' out
+exits 0 "$CHORUS" run data=pets "${train[@]}" mode=ensemble members=2 && several=$(cat out)
+exits 0 "$CHORUS" predict "$several" pets/test/bee/161.pgm
+check "each member's answer by its name" grep -qE '  members: [0-2] (ant|bee|grey cat), [0-2] (ant|bee|grey cat)$' out
 
 exits 0 "$CHORUS" data check pets
 check "it is looked through" grep -q '^pets: 60 training and 24 test images of 8x8x1, 3 classes$' out
