@@ -25,7 +25,7 @@ static const struct cli_usage usage = {
     "  chorus queue                       lists: number, name, what it is, first where it\n"
     "                                     differs from others of its name\n"
     "  chorus queue run                   takes one after the other until the queue is empty\n"
-    "  chorus queue rm 3                  takes number 3 out\n"
+    "  chorus queue rm 3                  takes number 3 out; 2..5, 3.. or ..4 those of a range\n"
     "  chorus queue move 3 -1             one place earlier; also 2, up, down, first, last\n"
     "  chorus queue move board lr=0.1 -1  the same of cells of a sweep that is at work\n"
     "A workbench on these results takes from the queue too, whenever it has nothing else to do; one\n"
@@ -328,35 +328,70 @@ static enum err_code find(const char *word, struct record_queued *items, size_t 
     return e->code;
 }
 
+/* "2..5", "3..", "..4": numbers, of which some may be gone. */
+static bool read_range(const char *word, int64_t *lo, int64_t *hi)
+{
+    const char *dots = strstr(word, "..");
+    char *first;
+    bool is;
+
+    if (!dots || !strcmp(word, ".."))
+        return false;
+    first = mem_text_n(word, (size_t)(dots - word));
+    *lo = 1;
+    *hi = INT64_MAX;
+    is = (!*first || text_to_int(first, lo)) && (!dots[2] || text_to_int(dots + 2, hi));
+    free(first);
+    return is;
+}
+
+/* Marks what a word chooses: one, or those of a range. */
+static enum err_code choose(const char *word, struct record_queued *items, size_t n, bool *chosen,
+                            struct err *e)
+{
+    int64_t lo, hi;
+    size_t at = 0;
+    bool any = false;
+
+    if (!read_range(word, &lo, &hi)) {
+        TRY(find(word, items, n, &at, e));
+        chosen[at] = true;
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (items[i].number > 0 && items[i].number >= lo && items[i].number <= hi)
+            any = chosen[i] = true;
+    return any ? ERR_OK
+               : err_set(e, ERR_INPUT,
+                         "nothing of a number in %.60s waits; `chorus queue%s` lists what does",
+                         word, again());
+}
+
 /* Each is found before the first one goes. */
 static int remove_all(int count, char **words, bool quiet)
 {
     struct record_queued *items;
-    size_t n, *at = mem_new((size_t)count + 1, sizeof *at);
+    size_t n;
+    bool *chosen;
     struct err e;
     int code = 0;
 
-    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK) {
-        free(at);
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
         return cli_fail(&e);
-    }
+    chosen = mem_new(n + 1, sizeof *chosen);
     for (int i = 0; i < count && !code; i++)
-        if (find(words[i], items, n, &at[i], &e) != ERR_OK)
+        if (choose(words[i], items, n, chosen, &e) != ERR_OK)
             code = cli_fail(&e);
-    for (int i = 0; i < count && !code; i++) {
-        bool again = false;
-
-        for (int j = 0; j < i; j++)
-            again |= at[j] == at[i];
-        if (again)
+    for (size_t i = 0; i < n && !code; i++) {
+        if (!chosen[i])
             continue;
-        if (record_queue_remove(cli_results(), &items[at[i]], &e) != ERR_OK)
+        if (record_queue_remove(cli_results(), &items[i], &e) != ERR_OK)
             code = cli_fail(&e);
         else if (!quiet)
-            cli_talk("%s is out of the queue", items[at[i]].file);
+            cli_talk("%s is out of the queue", items[i].file);
     }
     record_queue_free(items, n);
-    free(at);
+    free(chosen);
     return code;
 }
 

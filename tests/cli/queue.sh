@@ -137,6 +137,16 @@ check "all are there still" queue_is "1 board,2 a,3 tiny"
 must 0 "$CHORUS" queue rm 3 0002-a.ini
 check "two are taken out" queue_is "1 board"
 must 0 "$CHORUS" queue rm board
+for name in a b c d e f; do
+    "$CHORUS" run tiny.ini name=$name --queue --quiet >/dev/null 2>&1
+done
+must 0 "$CHORUS" queue rm 2..3 5 6.. --quiet
+check "ranges are taken out" queue_is "1 a,4 d"
+refused "a range in which nothing is" "nothing of a number in 2..3 waits" "$CHORUS" queue rm 4 2..3
+refused "dots alone" "nothing of number or name .. waits" "$CHORUS" queue rm ..
+refused "a range of names" "nothing of number or name a..d waits" "$CHORUS" queue rm a..d
+check "then none is taken out" queue_is "1 a,4 d"
+must 0 "$CHORUS" queue rm ..4
 
 # ---- taking ----
 
