@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define WHOLE_NAMES 60 /* columns of a panel: an axis' whole name has room between its labels */
+
 /* The mean in the colour of the whole ensemble, with a mark that none of the first nine members has:
  * they have the colours from 2 on. */
 enum { COLOUR_TRAIN, COLOUR_TEST, COLOUR_VALID, COLOUR_MEAN = 5 * GRID_SERIES_COLOURS + 1 };
@@ -126,11 +128,13 @@ static void measured(struct plot_series *s, const double *y)
 static void begin(struct runview *v, struct runview_panel *to)
 {
     bool time = v->axis == FEED_SECONDS || v->axis == FEED_DEVICE_SECONDS;
+    bool narrow = to->in.columns < WHOLE_NAMES;
 
     to->plot = (struct plot){.series = to->series,
-                             .x_label = v->axis == FEED_SECONDS          ? "time"
-                                        : v->axis == FEED_DEVICE_SECONDS ? "device time"
-                                                                         : runview_axes[v->axis],
+                             .x_label = v->axis == FEED_SECONDS ? "time"
+                                        : v->axis == FEED_DEVICE_SECONDS
+                                            ? (narrow ? "device-s" : "device-seconds")
+                                            : runview_axes[v->axis],
                              .log_y = v->log_y,
                              .whole_x = !time,
                              .parts_x = v->axis == FEED_EPOCH,

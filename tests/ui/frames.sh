@@ -84,6 +84,7 @@ frame setup-load 80x24 empty "calm" "keys L" "type e" "keys Tab" "wait empty/  e
 both results results "calm"
 both run results "calm" "keys / " "type first" "keys Enter Enter" "calm"
 both run-eight results "calm" "keys /" "type eight" "keys Enter Enter" "calm"
+frame run-device-seconds 80x24 results "calm" "keys /" "type eight" "keys Enter Enter" "calm" "keys x x x x x" "calm"
 both run-lost results "calm" "keys /" "type lost" "keys Enter Enter" "calm"
 both run-hostile results "calm" "keys /" "type hostile" "keys Enter Enter" "calm"
 both compare results "calm" "keys / " "type first" "keys Enter Space /" "keys Ctrl-U" "type second" \
