@@ -14,18 +14,23 @@ static void find_alike(struct survey *v)
 
     v->place = mem_new(s->axes + 1, sizeof *v->place);
     v->step = mem_new(s->axes + 1, sizeof *v->step);
+    v->leads = mem_new(s->axes + 1, sizeof *v->leads);
     v->lr_axis = s->axes;
     for (size_t a = 0; a < s->axes; a++) {
-        bool first = true, all = true;
+        size_t leader = a;
+        bool all = true;
 
         for (size_t b = 0; b < s->axes; b++)
             if (b == a || (s->axis[a].zip && s->axis[b].zip == s->axis[a].zip)) {
-                first = first && b >= a;
+                leader = b < leader ? b : leader;
                 all = all && kinds_alike(s, s->axis[b].key);
             }
-        if (all && !strcmp(s->axis[a].key, "lr"))
+        if (all && !strcmp(s->axis[a].key, "lr")) {
             v->lr_axis = a;
-        if (all || !first)
+            v->lr_leader = leader;
+        }
+        v->leads[a] = leader == a;
+        if (all || leader != a)
             continue;
         v->step[a] = n;
         n *= s->axis[a].values;
@@ -59,6 +64,7 @@ void survey_free(struct survey *v)
     free(v->cell);
     free(v->place);
     free(v->step);
+    free(v->leads);
     free(v->alike);
     free(v->lr_value);
     free(v->order);
@@ -142,22 +148,45 @@ static double lr_of(const struct survey *v, const struct alike *x)
 
     if (v->lr_axis == v->sweep.axes)
         return x->lr;
-    at = v->place[v->lr_axis];
+    at = v->place[v->lr_leader];
     if (!v->lr_value[at])
         v->lr_value[at] = read_lr(v, v->sweep.axis[v->lr_axis].value[at]);
     return v->lr_value[at] * x->lr;
 }
 
+static void go_to(struct survey *v, size_t cell)
+{
+    spec_sweep_place(&v->sweep, cell, v->place);
+    v->number = 0;
+    for (size_t a = 0; a < v->sweep.axes; a++)
+        v->number += v->step[a] * v->place[a];
+}
+
+/* The next one as the lists stand, the last list fastest: to divide by each list's length takes longer than
+ * all else of a cell that is like an earlier one. */
+static void go_on(struct survey *v)
+{
+    for (size_t a = v->sweep.axes; a-- > 0;) {
+        if (!v->leads[a])
+            continue;
+        v->number += v->step[a];
+        if (++v->place[a] < v->sweep.axis[a].values)
+            return;
+        v->number -= v->step[a] * v->place[a];
+        v->place[a] = 0;
+    }
+}
+
 static uint16_t look_at(struct survey *v, size_t cell)
 {
-    size_t number = 0;
     struct alike *x;
     double lr;
 
-    spec_sweep_place(&v->sweep, cell, v->place);
-    for (size_t a = 0; a < v->sweep.axes; a++)
-        number += v->step[a] * v->place[a];
-    x = &v->alike[number];
+    if (v->order)
+        go_to(v, cell);
+    else if (cell)
+        go_on(v);
+    x = &v->alike[v->number];
     if (!x->seen)
         look_closely(v, cell, x);
     if (x->kind == KIND_NONE) {

@@ -427,3 +427,23 @@ TEST(reasons_without_a_place_stay_with_their_fate)
     account_free(&a);
     survey_free(v);
 }
+
+/* The list of lr walks behind another one that stands first, and a list between them does not. */
+TEST(lists_that_walk_together_keep_their_pace)
+{
+    struct survey *v = of("zip = seed, lr\nseed = 1, 2, 3\nbatch = 100, 200\nlr = 0.1, 0.4, 0.2\n"
+                          "devices = 1, 3\nepochs = 1\n");
+    struct account a = {0};
+    struct account_sum sum;
+
+    CHECK(survey_look(v, UINT64_MAX, NULL));
+    account_update(&a, v);
+    account_sum(&a, &sum);
+    CHECK_INT(a.cells, 12);
+    CHECK_INT(a.left_out, 6); /* 3 devices divide neither batch */
+    CHECK_NEAR(sum.lr.lo, 0.1, 0);
+    CHECK_NEAR(sum.lr.hi, 0.4, 0);
+    CHECK_INT(survey_made(v), 4);
+    account_free(&a);
+    survey_free(v);
+}
