@@ -218,7 +218,8 @@ struct sweepview {
     struct sweepview_look_task *task;
     bool telling;            /* a task looks for what the line of status says, */
     uint64_t tell_ns;        /* the next one not before, */
-    struct feed_sweep told;  /* and what the last one found; */
+    struct feed_sweep told;  /* and what the last one found, */
+    uint64_t told_stamp;     /* of files that stood so (record_sweep_stamp); */
     char *promised;          /* what was said of a sweep that was told something, */
     const char *promised_at; /* and how it stood then */
     uint32_t over[2];        /* the newest of this process's that is told to be over: begun here,

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/sweeps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,20 +20,33 @@ struct status_task {
     const char **own; /* (owns): sweeps of this program */
     size_t owns;
     uint64_t took;
+    uint64_t stamp; /* of the files of what was found before, then of what is found */
     struct feed_sweep before, found;
 };
+
+/* One that is over has other cells once a run of it is removed, or brought back; where it is gone as a whole,
+ * what was told of it stands. */
+static void look_at_ended(struct status_task *t)
+{
+    const char *name = t->before.is.name;
+    uint64_t now = record_sweep_stamp(t->results, name);
+    bool told = wire_state_ended(t->before.is.state);
+
+    if (!told || (now && now != t->stamp)) {
+        t->stamp = now;
+        sweepview_read_over(t->results, name, &t->found);
+    }
+    if (told && !t->found.is.name[0])
+        t->found = t->before;
+}
 
 static void work(void *arg)
 {
     struct status_task *t = arg;
     uint64_t begun = clock_ns();
 
-    if (!sweepview_read_live(t->results, t->own, t->owns, &t->found)) {
-        if (wire_state_ended(t->before.is.state))
-            t->found = t->before;
-        else if (t->before.is.name[0])
-            sweepview_read_over(t->results, t->before.is.name, &t->found);
-    }
+    if (!sweepview_read_live(t->results, t->own, t->owns, &t->found) && t->before.is.name[0])
+        look_at_ended(t);
     t->took = clock_ns() - begun;
 }
 
@@ -67,6 +81,7 @@ static void done(void *arg, bool dropped)
         v->tell_ns = app_ns(v->app) + (t->took * REST > LOOK_NS ? t->took * REST : LOOK_NS);
         v->app->dirty |= news;
         v->told = t->found;
+        v->told_stamp = t->stamp;
         if (news ||
             !wire_state_ended(
                 t->found.is.state)) /* that one is over is told until something else is at work */
@@ -110,6 +125,7 @@ void sweepview_tell_status(struct sweepview *v)
     t->view = v;
     t->results = mem_text(v->app->config.results);
     t->before = v->told;
+    t->stamp = v->told_stamp;
     take_own(t, v->app->config.wire);
     tasks_add(v->app->tasks, work, done, t);
 }

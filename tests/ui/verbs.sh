@@ -144,6 +144,12 @@ check "R has the others too, if one says so" play swept "calm" "keys 5" "wait 2 
     "wait 3 done" "calm" "keys :" "keys Down" "wait resume mine --max-cells 3" "keys Esc" "keys R" "wait No cell waits"
 check "it had them" test "$(ls -d swept/2*/ | wc -l)" = 3
 
+# The board and the line of status count alike.
+mkdir less
+"$CHORUS" run tiny.ini lr=0.1,0.2 epochs=1 --name pair --queue --results less >/dev/null 2>&1
+check "a run that is removed is no cell of a sweep that ended here" play less "wait sweep done  pair  2 of 2 cells" "calm" \
+    "keys : Ctrl-U" "type rm lr=0.2 --yes" "keys Enter" "wait sweep stopped  pair  1 of 2 cells"
+
 # An average of finished runs: what it is called is said, and nothing goes on with it.
 export CHORUS_FAKE=1 # whose weights are all the same
 one joined name=a epochs=1 backend=cpu
