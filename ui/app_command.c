@@ -351,7 +351,9 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
 
 struct writing {
     struct app *app;
-    char *path;
+    char *typed, *path; /* as it stood in the line, and where that is */
+    int screen;         /* that is written */
+    uint64_t keyed_ns;  /* of the key that asked for it */
     const char *form;
     struct paper paper;
     bool replace, there;
@@ -362,6 +364,7 @@ struct writing {
 static void free_writing(struct writing *w)
 {
     paper_free(&w->paper);
+    free(w->typed);
     free(w->path);
     free(w);
 }
@@ -390,6 +393,7 @@ static void overwrite(void *user, int answer)
     if (!w)
         return;
     w->replace = answer == 0;
+    w->keyed_ns = app->own->keyed_ns;
     if (w->replace)
         tasks_add_slow(app->tasks, write_work, write_done, w);
     else
@@ -421,6 +425,19 @@ static bool ask_to_replace(struct writing *w)
     return true;
 }
 
+static void ask_path(struct app *app, const char *path);
+
+/* Where nobody has pressed a key since, the path stays, to be mended. */
+static void say_not_written(const struct writing *w)
+{
+    struct app *app = w->app;
+
+    if (w->keyed_ns == app->own->keyed_ns && w->screen == app->shown &&
+        app->own->popup == POPUP_NONE && !app_types(app))
+        ask_path(app, w->typed);
+    app_say(app, GRID_BAD, "%s", w->e.text);
+}
+
 static void write_done(void *arg, bool dropped)
 {
     struct writing *w = arg;
@@ -430,7 +447,7 @@ static void write_done(void *arg, bool dropped)
     if (!dropped && !w->there && w->code == ERR_OK)
         app_say(w->app, GRID_GOOD, "written: %s", w->path);
     else if (!dropped && !w->there)
-        app_say(w->app, GRID_BAD, "%s", w->e.text);
+        say_not_written(w);
     free_writing(w);
 }
 
@@ -452,22 +469,26 @@ static void write_to(void *user, const char *path)
     if (!path || !*path)
         return;
     w = mem_new(1, sizeof *w);
-    *w = (struct writing){.app = app, .path = io_home_path(path)};
+    *w = (struct writing){.app = app,
+                          .typed = mem_text(path),
+                          .path = io_home_path(path),
+                          .screen = app->shown,
+                          .keyed_ns = app->own->keyed_ns};
     if (copy_screen(app, w->path, &w->form, &w->paper, &e) == ERR_OK) {
         w->paper.csv_name = csv_of(w->path);
         tasks_add_slow(app->tasks, write_work, write_done, w);
         return;
     }
     if (!*w->form) /* another ending will do */
-        app_prompt_again(app, path);
+        ask_path(app, path);
     app_say(app, GRID_BAD, "%s", e.text);
     free_writing(w);
 }
 
-void command_write(struct app *app)
+static void ask_path(struct app *app, const char *path)
 {
     const struct screen *s = shown(app);
-    struct text label = {0}, path = {0};
+    struct text label = {0};
 
     /* a label that has no room is cut at its end: figures are asked for most */
     text_add(&label, "write (");
@@ -476,9 +497,17 @@ void command_write(struct app *app)
             if ((!strcmp(s->forms[i], "pdf") || !strcmp(s->forms[i], "svg")) == (figures == 1))
                 text_addf(&label, ".%s ", s->forms[i]);
     text_add(&label, ".txt screen.svg)");
+    app_prompt(app, text_str(&label), path, write_to, NULL, app);
+    text_free(&label);
+}
+
+void command_write(struct app *app)
+{
+    const struct screen *s = shown(app);
+    struct text path = {0};
+
     text_addf(&path, "%s.%s", s->name, s->write && s->forms && s->forms[0] ? s->forms[0] : "txt");
     path.s[0] = (char)(path.s[0] | 0x20);
-    app_prompt(app, text_str(&label), text_str(&path), write_to, NULL, app);
-    text_free(&label);
+    ask_path(app, text_str(&path));
     text_free(&path);
 }

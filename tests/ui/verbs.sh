@@ -20,6 +20,9 @@ check "a figure in LaTeX" play results "calm" "keys Enter" "wait epoch 4/4" "cal
 check "a path whose ending says no form stays, to be mended" play results "calm" "keys w Ctrl-U" "type all.xls" \
     "keys Enter" "wait all.xls: the ending says the form" "keys Backspace Backspace Backspace" "type csv" "keys Enter" \
     "wait written: all.csv"
+check "so does one that cannot be written" play results "calm" "keys w Ctrl-U" "type nowhere/all.csv" "keys Enter" \
+    "wait there is no folder nowhere" "wait write (" "keys Home Delete Delete Delete Delete Delete Delete Delete Delete" \
+    "type un" "keys Enter" "wait written: unall.csv"
 check "has its values in the CSV of its own name" eval \
     'grep -q "{curves.csv}" curves.tex && grep -q "as curves.csv too" curves.tex && ! grep -q run.csv curves.tex'
 check "R gives a done run more epochs" play results "calm" "keys R" \
