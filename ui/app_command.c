@@ -155,7 +155,7 @@ static void run_command(void *user, const char *line)
         train_run(app, args, n);
     else if (n == 0)
         app_say(app, GRID_BAD, "that is no command; `help` lists them");
-    else if (trains_here || train_goes_on(app, args, n))
+    else if (trains_here || train_lets_go(args, n))
         train_go_on(app, args, n);
     else if (!strcmp(args[0], "watch")) /* it would follow to the run's end, and fill the log */
         watch(app, args, n);

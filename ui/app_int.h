@@ -146,10 +146,20 @@ void command_close(struct app *app);
 void command_start(struct app *app, const char *const *args); /* in a process of its own, */
 void command_over(void *user, const struct job_end *end);     /* which tells what came of it */
 
+/* app_begun.c: what commands that train have begun, in processes of their own. */
+struct begun;
+void begun_over(void *user, const struct job_end *end); /* of such a command, as command_over */
+struct begun *begun_copy(const struct app *app);
+/* Those of the list that compute still, by any thread; the others are freed. */
+struct begun *begun_look(struct begun *list, const char *results);
+/* How to leave them, which keeps the list; words: what else would be lost, or "". */
+void begun_ask(struct app *app, struct begun *live, const char *words);
+void begun_leave(void *user, int answer); /* of that question */
+void begun_free(struct begun *list);
+
 /* app_train.c: commands that go on without this program: they would end with it otherwise. */
 bool train_is(const char *const *args, size_t count);
-bool train_goes_on(const struct app *app, const char *const *args,
-                   size_t count); /* what is paused */
+bool train_lets_go(const char *const *args, size_t count); /* what may be paused */
 /* `run`, `resume`: beside something else a person says whether, once (of run) the command is right. */
 void train_run(struct app *app, const char *const *args, size_t n);
 void train_go_on(struct app *app, const char *const *args, size_t n);

@@ -2,7 +2,10 @@
 #include "ui/app_int.h"
 
 #include "base/mem.h"
+#include "record/reader.h"
+#include "record/working.h"
 #include "ui/claim.h"
+#include "wire/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +36,13 @@ bool train_is(const char *const *args, size_t count)
            !(run && (has(args, count, "--queue") || has(args, count, "--dry-run")));
 }
 
-bool train_goes_on(const struct app *app, const char *const *args, size_t count)
+/* `go`, and a stop to which what is paused goes on first. */
+bool train_lets_go(const char *const *args, size_t count)
 {
-    return count > 0 && !strcmp(args[0], "go") && !helps(args, count) && feed_all_paused(app->feed);
+    bool stops_later = count > 0 && !strcmp(args[0], "stop") &&
+                       (has(args, count, "--after-epoch") || has(args, count, "--after-cells"));
+
+    return count > 0 && (!strcmp(args[0], "go") || stops_later) && !helps(args, count);
 }
 
 struct training { /* a command that trains, while the machine is claimed for it */
@@ -206,11 +213,65 @@ static void ask_beside(struct training *t)
             answers, going_on_chosen, t->app);
 }
 
-/* `resume`, and `go` where all is paused, beside something else, which is asked about as by the keys R and
- * p; a command has no place in the queue. */
+/* Whether what a command names is paused, of whatever program. */
+struct looking {
+    struct training *training;
+    char *results;
+    bool paused;
+};
+
+static void look_for_paused(void *arg)
+{
+    struct looking *l = arg;
+    struct training *t = l->training;
+    char **word = mem_new(t->n + 1, sizeof *word);
+    struct record_entry *list = NULL;
+    struct wire_sweep_status is;
+    size_t words = 0, n = 0;
+
+    for (size_t i = 1; i < t->n; i++)
+        if (t->args[i][0] != '-')
+            word[words++] = (char *)t->args[i];
+    for (size_t i = 0; i < words; i++) /* which may have no cell at work */
+        l->paused |= record_working_sweep(l->results, word[i], &is) && wire_sweep_has_paused(&is);
+    if (words && record_find_all(l->results, word, words, false, &list, &n, NULL) == ERR_OK) {
+        for (size_t i = 0; i < n; i++)
+            l->paused |= list[i].live && !list[i].broken && list[i].run.state == WIRE_PAUSED;
+        record_free_list(list, n);
+    }
+    free(word);
+}
+
+static void looked_for_paused(void *arg, bool dropped)
+{
+    struct looking *l = arg;
+    struct training *t = l->training;
+
+    if (dropped) {
+        free_training(t);
+    } else if (l->paused) {
+        claim_machine(t->app, false, begin_going_on, t);
+    } else {
+        command_start(t->app, t->args);
+        free_training(t);
+    }
+    free(l->results);
+    free(l);
+}
+
+static void look_whether_paused(struct training *t)
+{
+    struct looking *l = mem_new(1, sizeof *l);
+
+    *l = (struct looking){.training = t, .results = mem_text(t->app->config.results)};
+    (void)tasks_try(t->app->tasks, look_for_paused, looked_for_paused, l);
+}
+
+/* `resume`, and what lets a paused one go on, beside something else, which is asked about as by the keys R
+ * and p; a command has no place in the queue. */
 void train_go_on(struct app *app, const char *const *args, size_t n)
 {
-    bool resumes = !strcmp(args[0], "resume");
+    bool resumes = !strcmp(args[0], "resume"), goes = !strcmp(args[0], "go");
     struct training *t = new_training(app, args, n, app->own->resuming);
 
     if (!t)
@@ -218,8 +279,10 @@ void train_go_on(struct app *app, const char *const *args, size_t n)
     t->checked = true; /* by the verb itself, once it begins */
     if (resumes && feed_busy(app->feed))
         ask_beside(t);
-    else
+    else if (resumes || (goes && feed_all_paused(app->feed)))
         claim_machine(app, false, begin_going_on, t);
+    else
+        look_whether_paused(t);
 }
 
 void train_close(struct app *app)

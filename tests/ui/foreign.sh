@@ -100,6 +100,13 @@ check "so does one beside what this program computes, and one that lets that go 
     "wait Something runs here already" "keys c" "keys p" "wait  paused" "keys :" "keys Ctrl-U" \
     "type go -h" "keys Enter" "wait what the command said" "keys Esc" "keys :" "keys Ctrl-U" \
     "type go @" "keys Enter" "wait Another chorus (process" "keys c" "calm" "wait  paused"
+exits 0 "$CHORUS" run tiny.ini epochs=100000 name=rests --background --results rests
+exits 0 "$CHORUS" pause rests --results rests
+check "and one that lets go on what another program has paused" play rests "wait  paused elsewhere" "keys : Ctrl-U" \
+    "type go rests" "keys Enter" "wait Another chorus (process" "wait beside it" "keys c" "calm" "keys : Ctrl-U" \
+    "type stop @ --after-epoch" "keys Enter" "wait Another chorus (process" "keys c" "calm" "wait  paused elsewhere" \
+    "keys : Ctrl-U" "type go rests" "keys Enter" "wait Another chorus (process" "keys b" "wait  running elsewhere"
+"$CHORUS" stop rests --now --results rests >/dev/null 2>&1
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
     "wait Another chorus (process" "wait behind it, in the queue" "wait run it beside" "keys b" "wait waits in the queue"
 check "in the queue, alone on this machine" grep -q "^# options: --resume .* --alone" back/queue/0001-again-*.ini
