@@ -116,9 +116,12 @@ static void watch(struct app *app, const char **args, size_t n)
 
 void command_start(struct app *app, const char *const *args)
 {
+    bool begins = false;
     struct err e;
 
-    if (jobs_start(app->jobs, args, command_over, app, &e) != ERR_OK)
+    for (size_t i = 1; args[i]; i++)
+        begins |= !strcmp(args[i], "--background");
+    if (jobs_start(app->jobs, args, begins ? begun_over : command_over, app, &e) != ERR_OK)
         app_say(app, GRID_BAD, "%s", e.text);
     else
         app_say(app, GRID_DIM, "chorus %s runs; what it says is on the Log screen", args[0]);
@@ -405,6 +408,8 @@ void command_close(struct app *app)
     if (app->own->asked)
         free_writing(app->own->asked);
     app->own->asked = NULL;
+    begun_free(app->own->begun);
+    begun_free(app->own->leaves);
     train_close(app);
 }
 

@@ -93,6 +93,8 @@ struct app_int {
     int pending_fd;
 
     struct script *script;
+    struct begun *begun;       /* behind ':' (app_begun.c), */
+    struct begun *leaves;      /* and what of it the question how to leave is about */
     struct writing *asked;     /* a file that a question is about */
     struct training *training; /* a command that one is about */
     struct training *resuming; /* and a `resume` or `go` */

@@ -225,8 +225,10 @@ int quit_interrupt(struct app *app)
     void (*to)(void *user, int answer) = app->own->on_answer;
 
     if (to != leave && to != leave_or_stay && to != leave_full && to != leave_queue &&
-        to != leave_jobs && to != leave_form)
+        to != leave_jobs && to != leave_form && to != begun_leave)
         return -1;
+    if (to == begun_leave && !would_lose(app))
+        return 0;
     if ((to == leave || to == leave_or_stay || to == leave_queue) && !would_lose(app))
         return 1; /* stops it now, or keeps what waits */
     app_say(app, GRID_WARN, "Ctrl-C alone leaves only where nothing would be lost: choose");
@@ -239,7 +241,8 @@ struct waiting {
     struct app *app;
     char *results;
     size_t n;
-    bool others; /* another process takes from it */
+    bool others;         /* another process takes from it */
+    struct begun *begun; /* behind ':', then what of it computes still */
 };
 
 static void count_waiting(void *arg)
@@ -250,6 +253,7 @@ static void count_waiting(void *arg)
     int64_t owner;
     size_t n = 0;
 
+    s->begun = begun_look(s->begun, s->results);
     if (record_queue_first(s->results, &item, &found, &n, NULL) != ERR_OK || !found)
         return;
     record_queue_free_item(&item);
@@ -292,8 +296,8 @@ static bool queue_stands(const struct app *app)
     return queue.state == WIRE_QUEUE_HELD && queue.lasts;
 }
 
-/* Nothing runs here. */
-static void quit_idle(struct app *app, size_t waiting)
+/* Nothing runs here. begun: behind ':', which is taken where it is asked about; NULL: it is not known. */
+static void quit_idle(struct app *app, size_t waiting, struct begun **begun)
 {
     static const char *const jobs[] = {"leave and end it", "cancel", NULL};
     static const char *const form[] = {"save them first", "leave without them", "cancel", NULL};
@@ -306,6 +310,9 @@ static void quit_idle(struct app *app, size_t waiting)
         text_addf(&words, "%sA command still works; the Log screen says which.",
                   unsaved ? " " : "");
         app_ask(app, text_str(&words), jobs, leave_jobs, app);
+    } else if (begun && *begun) {
+        begun_ask(app, *begun, text_str(&words));
+        *begun = NULL;
     } else if (unsaved) {
         app_ask(app, text_str(&words), form, leave_form, app);
     } else {
@@ -373,8 +380,9 @@ static void waiting_counted(void *arg, bool dropped)
         if (feed_busy(app->feed)) /* it may have begun meanwhile */
             quit_busy(app, s->n, s->others);
         else
-            quit_idle(app, s->others ? 0 : s->n);
+            quit_idle(app, s->others ? 0 : s->n, &s->begun);
     }
+    begun_free(s->begun);
     free(s->results);
     free(s);
 }
@@ -411,7 +419,8 @@ void app_quit(struct app *app)
         app_say(app, GRID_DIM, "looking whether something waits in the queue; q again %s",
                 busy ? "asks at once" : "leaves it");
         s = mem_new(1, sizeof *s);
-        *s = (struct waiting){.app = app, .results = mem_text(app->config.results)};
+        *s = (struct waiting){
+            .app = app, .results = mem_text(app->config.results), .begun = begun_copy(app)};
         (void)tasks_try(app->tasks, count_waiting, waiting_counted, s);
         return;
     }
@@ -419,5 +428,5 @@ void app_quit(struct app *app)
     if (busy)
         quit_busy(app, 0, false);
     else
-        quit_idle(app, 0);
+        quit_idle(app, 0, NULL);
 }

@@ -147,6 +147,17 @@ check "R has the others too, if one says so" play swept "calm" "keys 5" "wait 2 
     "wait 3 done" "calm" "keys :" "keys Down" "wait resume mine --max-cells 3" "keys Esc" "keys R" "wait No cell waits"
 check "it had them" test "$(ls -d swept/2*/ | wc -l)" = 3
 
+# What a command begins goes on without this program.
+mkdir begun
+export CHORUS_FAKE_SCRIPT='step_ms=25'
+check "q asks of what a command has begun, and stops it" play begun "calm" "keys : Ctrl-U" \
+    "type run tiny.ini epochs=100000 name=mine" "keys Enter" "wait running elsewhere" "keys q" "wait begun behind :" \
+    "wait leave it running" "keys c" "gone begun behind" "keys q" "wait begun behind :" "keys n"
+check "it is stopped" until_true 30 state_is begun/2* stopped
+check "and asks no more of what has ended" play begun "calm" "keys : Ctrl-U" "type resume @" "keys Enter" \
+    "wait running elsewhere" "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" "keys q" "sleep 1000000"
+unset CHORUS_FAKE_SCRIPT
+
 # The board and the line of status count alike.
 mkdir less
 "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=1 --name pair --queue --results less >/dev/null 2>&1
