@@ -197,7 +197,7 @@ int cli_workbench(int argc, char **argv)
                 "it: try TERM=xterm chorus, or give a command, such as `chorus run first`");
         return cli_refuse("the workbench opens on a terminal, and standard %s is none: start it in "
                           "one, or give a command, such as `chorus run first`",
-                          cli_terminal(STDIN_FILENO) ? "output" : "input");
+                          isatty(STDIN_FILENO) ? "output" : "input");
     }
     results = results_folder();
     code = open_on(wire_new(EVENTS), &o, results, has_runs(results) ? SCREEN_RESULTS : SCREEN_SETUP,

@@ -66,6 +66,9 @@ NO_COLOR=1 show 100 "$CHORUS" run tiny.ini epochs=20
 check "NO_COLOR" test "$(grep -acF $'\033[36m' screen)" = 0
 check "but the curves" grep -qa "┤" screen
 
+TERM=dumb show 100 sh -c '"$0" >elsewhere' "$CHORUS"
+check "which of its sides is no terminal is told on a dumb one too" \
+    grep -qa "standard output is none" screen
 TERM=dumb show 100 "$CHORUS" run tiny.ini epochs=20
 check "a dumb terminal gets no escapes" test "$(grep -ac $'\033' screen)" = 0
 check "and no bar" test "$(grep -ac '%' screen)" = 0
