@@ -37,15 +37,13 @@ static void add(struct begun **list, const char *path)
     *list = b;
 }
 
-void begun_over(void *user, const struct job_end *end)
+void begun_take(struct app *app, const struct text *said)
 {
-    struct app *app = user;
-    char *path = mem_text_n(text_str(end->out), strcspn(text_str(end->out), "\n"));
+    char *path = mem_text_n(text_str(said), strcspn(text_str(said), "\n"));
 
-    if (!end->exit_code && *path)
+    if (*path)
         add(&app->own->begun, path);
     free(path);
-    command_over(user, end);
 }
 
 struct begun *begun_copy(const struct app *app)

@@ -114,6 +114,13 @@ static void watch(struct app *app, const char **args, size_t n)
     (void)tasks_try(app->tasks, look_up, looked_up, w);
 }
 
+static void begun_over(void *user, const struct job_end *end)
+{
+    if (!end->exit_code)
+        begun_take(user, end->out);
+    command_over(user, end);
+}
+
 void command_start(struct app *app, const char *const *args)
 {
     bool begins = false;

@@ -150,7 +150,7 @@ void command_over(void *user, const struct job_end *end);     /* which tells wha
 
 /* app_begun.c: what commands that train have begun, in processes of their own. */
 struct begun;
-void begun_over(void *user, const struct job_end *end); /* of such a command, as command_over */
+void begun_take(struct app *app, const struct text *said); /* by such a command: a path */
 struct begun *begun_copy(const struct app *app);
 /* Those of the list that compute still, by any thread; the others are freed. */
 struct begun *begun_look(struct begun *list, const char *results);
