@@ -168,6 +168,10 @@ void app_prompt(struct app *app, const char *label, const char *text,
 /* Of a text that cannot be taken, by the one whom it was entered for: the same prompt with it, to be
  * mended; app_say says why behind that. */
 void app_prompt_again(struct app *app, const char *text);
+/* For whoever learns only later that what was typed cannot be taken: when a key was pressed last, and whether
+ * none has been since then, with nothing over that screen, so that the line may open again. */
+uint64_t app_keyed(const struct app *app);
+bool app_waits(const struct app *app, int screen, uint64_t keyed);
 /* Runs a command line as ':' does, and remembers it. */
 void app_command(struct app *app, const char *line);
 /* The verb that does what a key has just done, for ':': "stop", of these runs (by their names, blanks

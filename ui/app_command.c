@@ -363,7 +363,7 @@ struct writing {
     struct app *app;
     char *typed, *path; /* as it stood in the line, and where that is */
     int screen;         /* that is written */
-    uint64_t keyed_ns;  /* of the key that asked for it */
+    uint64_t keyed;     /* as app_keyed */
     const char *form;
     struct paper paper;
     bool replace, there;
@@ -403,7 +403,7 @@ static void overwrite(void *user, int answer)
     if (!w)
         return;
     w->replace = answer == 0;
-    w->keyed_ns = app->own->keyed_ns;
+    w->keyed = app_keyed(app);
     if (w->replace)
         tasks_add_slow(app->tasks, write_work, write_done, w);
     else
@@ -444,8 +444,7 @@ static void say_not_written(const struct writing *w)
 {
     struct app *app = w->app;
 
-    if (w->keyed_ns == app->own->keyed_ns && w->screen == app->shown &&
-        app->own->popup == POPUP_NONE && !app_types(app))
+    if (app_waits(app, w->screen, w->keyed))
         ask_path(app, w->typed);
     app_say(app, GRID_BAD, "%s", w->e.text);
 }
@@ -485,7 +484,7 @@ static void write_to(void *user, const char *path)
                           .typed = mem_text(path),
                           .path = io_home_path(path),
                           .screen = app->shown,
-                          .keyed_ns = app->own->keyed_ns};
+                          .keyed = app_keyed(app)};
     if (copy_screen(app, w->path, &w->form, &w->paper, &e) == ERR_OK) {
         w->paper.csv_name = csv_of(w->path);
         tasks_add_slow(app->tasks, write_work, write_done, w);

@@ -196,6 +196,17 @@ void app_prompt_again(struct app *app, const char *text)
     free(label);
 }
 
+uint64_t app_keyed(const struct app *app)
+{
+    return app->own->keyed_ns;
+}
+
+bool app_waits(const struct app *app, int screen, uint64_t keyed)
+{
+    return app->own->keyed_ns == keyed && app->shown == screen && app->own->popup == POPUP_NONE &&
+           !app_wants_text(app);
+}
+
 static void open_page(struct app *app, const char *title, const char *lines, bool whole)
 {
     open_or_wait(

@@ -361,7 +361,7 @@ static bool common_key(struct setup *s, const struct key *key)
         s->folded = !s->folded;
         return true;
     case 'L':
-        setup_load_another(s);
+        setup_load_another(s, "");
         return true;
     case 'S':
         setup_save_as(s);

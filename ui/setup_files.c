@@ -190,21 +190,24 @@ static void named(void *user, const char *text)
     if (*name) {
         /* with its folder: a bare name would be saved among the experiments */
         path = strchr(name, '/') ? io_home_path(name) : mem_textf("./%s", name);
-        setup_load_path(user, path);
+        setup_load_typed(user, path, text);
         free(path);
     }
     free(copy);
 }
 
-void setup_load_another(struct setup *s)
+void setup_load_another(struct setup *s, const char *path)
 {
-    app_prompt(s->app, "load the file", "", named, form_complete_path, s);
+    app_prompt(s->app, "load the file", path, named, form_complete_path, s);
 }
 
 /* ---- writing ---- */
 
 struct saving {
     struct setup_link *link;
+    const char *label; /* of the line in which it was typed, */
+    char *typed;       /* and what stood there */
+    uint64_t keyed;    /* as app_keyed */
     char *path;
     char *folder; /* what was typed, where the ending is ours: it may be a folder's name; NULL */
     bool replace, there;
@@ -220,6 +223,7 @@ static void free_saving(struct saving *v)
 {
     text_free(&v->text);
     text_free(&v->dropped);
+    free(v->typed);
     free(v->path);
     free(v->folder);
     free(v);
@@ -286,14 +290,17 @@ static void save(void *arg)
     free(folder);
 }
 
-static void start_saving(struct setup *s, const char *path, const char *folder, bool replace);
+#define SAVE_AS "save as"
+
+static void start_saving(struct setup *s, const char *label, const char *typed, const char *path,
+                         const char *folder, bool replace);
 
 static void overwrite(void *user, int answer)
 {
     struct setup *s = user;
 
     if (s->path && answer == 0)
-        start_saving(s, s->path, NULL, true);
+        start_saving(s, SAVE_AS, s->path, s->path, NULL, true);
     free(s->path);
     s->path = NULL;
 }
@@ -320,6 +327,16 @@ static void ask_to_replace(struct setup *s, const char *path, bool changed, size
     text_free(&question);
 }
 
+static void ask_path(struct setup *s, const char *label, const char *path);
+
+/* The path stays in its line, to be mended. */
+static void say_not_saved(struct setup *s, const struct saving *v)
+{
+    if (app_waits(s->app, SCREEN_SETUP, v->keyed))
+        ask_path(s, v->label, v->typed);
+    app_say(s->app, GRID_BAD, "%s", v->e.text);
+}
+
 static void saved(void *arg, bool dropped)
 {
     struct saving *v = arg;
@@ -329,7 +346,7 @@ static void saved(void *arg, bool dropped)
         ask_to_replace(s, v->path, v->changed, v->comments);
     } else if (s && !dropped) {
         if (v->e.code != ERR_OK) {
-            app_say(s->app, GRID_BAD, "%s", v->e.text);
+            say_not_saved(s, v);
         } else {
             if (s->form.turn == v->turn) {
                 form_saved(&s->form, v->path);
@@ -348,11 +365,15 @@ static void saved(void *arg, bool dropped)
     free_saving(v);
 }
 
-static void start_saving(struct setup *s, const char *path, const char *folder, bool replace)
+static void start_saving(struct setup *s, const char *label, const char *typed, const char *path,
+                         const char *folder, bool replace)
 {
     struct saving *v = mem_new(1, sizeof *v);
 
     v->link = setup_hold(s);
+    v->label = label;
+    v->typed = mem_text(typed);
+    v->keyed = app_keyed(s->app);
     v->path = mem_text(path);
     v->folder = folder ? mem_text(folder) : NULL;
     v->replace = replace;
@@ -375,7 +396,7 @@ static char *path_of(const char *typed)
     return path;
 }
 
-static void entered(void *user, const char *text)
+static void entered(struct setup *s, const char *label, const char *text)
 {
     char *copy = mem_text(text ? text : ""), *name = text_trim(copy), *path, *folder;
 
@@ -384,11 +405,29 @@ static void entered(void *user, const char *text)
         folder = strchr(name, '/') && !text_ends_with(name, ".ini")
                      ? mem_text_n(path, strlen(path) - strlen(".ini"))
                      : NULL;
-        start_saving(user, path, folder, false);
+        start_saving(s, label, text, path, folder, false);
         free(folder);
         free(path);
     }
     free(copy);
+}
+
+static void save_as(void *user, const char *text)
+{
+    entered(user, SAVE_AS, text);
+}
+
+#define DUPLICATE_AS "duplicate as"
+
+static void duplicate_as(void *user, const char *text)
+{
+    entered(user, DUPLICATE_AS, text);
+}
+
+static void ask_path(struct setup *s, const char *label, const char *path)
+{
+    app_prompt(s->app, label, path, strcmp(label, SAVE_AS) ? duplicate_as : save_as,
+               form_complete_path, s);
 }
 
 /* What lies in the results is a record of what ran: it is not offered to be written over. */
@@ -410,7 +449,7 @@ void setup_save_as(struct setup *s)
 {
     char *path = path_offered(s);
 
-    app_prompt(s->app, "save as", path, entered, form_complete_path, s);
+    ask_path(s, SAVE_AS, path);
     free(path);
 }
 
@@ -447,7 +486,7 @@ static void name_found(void *arg, bool dropped)
     struct setup *s = setup_let_go(n->link);
 
     if (s && !dropped && n->path)
-        app_prompt(s->app, "duplicate as", n->path, entered, form_complete_path, s);
+        ask_path(s, DUPLICATE_AS, n->path);
     free(n->path);
     free(n);
 }

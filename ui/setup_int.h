@@ -153,7 +153,8 @@ void setup_add_remark(const struct setup *s,
 /* setup_files.c */
 void setup_list_files(struct setup *s);
 void setup_load_chosen(struct setup *s);
-void setup_load_another(struct setup *s); /* asks for its path */
+void setup_load_another(struct setup *s,
+                        const char *path); /* asks for its path; path: in the line */
 void setup_save_as(struct setup *s);
 void setup_duplicate(struct setup *s);
 void setup_free_files(struct setup *s);
@@ -178,6 +179,8 @@ void setup_load_aside(struct setup *s, struct setup_source *source, const char *
 void setup_load_builtin(struct setup *s, const char *name); /* at once */
 void setup_load_defaults(struct setup *s);
 void setup_load_path(struct setup *s, const char *path);
+/* typed: what stood in the line that asked for it, where it stands again if that cannot be read. */
+void setup_load_typed(struct setup *s, const char *path, const char *typed);
 void setup_free_source(struct setup_source *source);
 /* The options that stand on top of its text; the form is then made without that line. */
 void setup_take_options(struct setup_source *source);

@@ -194,6 +194,8 @@ void setup_load_defaults(struct setup *s)
 struct reading {
     struct setup_link *link;
     char *path, *run, *sweep;    /* run: its folder, sweep: its name; both NULL: of a file */
+    char *typed;                 /* what stood in the line that asked for it; NULL: it was chosen */
+    uint64_t keyed;              /* as app_keyed */
     bool again, slow;            /* slow: it was told that it is being read */
     struct setup_source *source; /* what was read */
     enum err_code code;
@@ -277,6 +279,8 @@ static void read_source(void *arg)
 static void take_read(struct setup *s, struct reading *r)
 {
     if (r->code != ERR_OK) {
+        if (r->typed && app_waits(s->app, SCREEN_SETUP, r->keyed))
+            setup_load_another(s, r->typed); /* the path stays in its line, to be mended */
         app_say(s->app, GRID_BAD, "%s", r->e.text);
     } else if (r->again) {
         form_take(&s->again, r->source->made);
@@ -300,6 +304,7 @@ static void source_read(void *arg, bool dropped)
         take_read(s, r);
     setup_free_source(r->source);
     free(r->path);
+    free(r->typed);
     free(r->run);
     free(r->sweep);
     free(r);
@@ -318,9 +323,17 @@ static void begin_reading(struct setup *s, struct reading *r)
 
 void setup_load_path(struct setup *s, const char *path)
 {
+    setup_load_typed(s, path, NULL);
+}
+
+void setup_load_typed(struct setup *s, const char *path, const char *typed)
+{
     struct reading *r = mem_new(1, sizeof *r);
 
-    *r = (struct reading){.link = setup_hold(s), .path = mem_text(path)};
+    *r = (struct reading){.link = setup_hold(s),
+                          .path = mem_text(path),
+                          .typed = typed ? mem_text(typed) : NULL,
+                          .keyed = app_keyed(s->app)};
     begin_reading(s, r);
 }
 

@@ -23,6 +23,10 @@ check "a path whose ending says no form stays, to be mended" play results "calm"
 check "so does one that cannot be written" play results "calm" "keys w Ctrl-U" "type nowhere/all.csv" "keys Enter" \
     "wait there is no folder nowhere" "wait write (" "keys Home Delete Delete Delete Delete Delete Delete Delete Delete" \
     "type un" "keys Enter" "wait written: unall.csv"
+check "of Setup's files too" play results "calm" "keys 1" "calm" "keys L" "type nothere.ini" "keys Enter" \
+    "wait cannot open ./nothere.ini" "wait load the file nothere.ini" "keys Ctrl-U" "type tiny.ini" "keys Enter" "wait ./tiny.ini" \
+    "gone load the file" "keys D" "wait duplicate as" "keys Ctrl-U" "type nowhere/x" "keys Enter" "wait there is no folder nowhere" \
+    "wait duplicate as nowhere/x" "keys Ctrl-U" "type saved" "keys Enter" "wait written to experiments/saved.ini"
 check "has its values in the CSV of its own name" eval \
     'grep -q "{curves.csv}" curves.tex && grep -q "as curves.csv too" curves.tex && ! grep -q run.csv curves.tex'
 check "R gives a done run more epochs" play results "calm" "keys R" \

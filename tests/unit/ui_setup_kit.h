@@ -135,6 +135,19 @@ void app_prompt_again(struct app *app, const char *text)
     snprintf(kit.prompt, sizeof kit.prompt, "again: %s", text);
 }
 
+uint64_t app_keyed(const struct app *app)
+{
+    (void)app;
+    return 0;
+}
+
+bool app_waits(const struct app *app, int screen, uint64_t keyed)
+{
+    (void)app;
+    CHECK_INT(screen, SCREEN_SETUP);
+    return keyed == 0;
+}
+
 void app_page(struct app *app, const char *title, const char *lines)
 {
     (void)app;

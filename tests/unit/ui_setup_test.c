@@ -801,6 +801,13 @@ TEST(the_form_is_saved_and_not_over_another_file_unasked)
     kit_settle();
     CHECK_HAS(kit.said, "there is no folder nowhere");
     CHECK(!io_exists("nowhere"));
+    CHECK_STR(kit.prompt, "save as: nowhere/new"); /* to be mended */
+    kit_keys("L");
+    CHECK_STR(kit.prompt, "load the file: ");
+    kit.entered(kit.user, "nothere.ini");
+    kit_settle();
+    CHECK_HAS(kit.said, "cannot open ./nothere.ini");
+    CHECK_STR(kit.prompt, "load the file: nothere.ini");
     kit_keys("S");
     kit.entered(kit.user, "./experiments");
     kit_settle();
