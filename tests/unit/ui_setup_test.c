@@ -2228,14 +2228,20 @@ TEST(a_click_finds_no_choices_of_the_field_before)
     }
 }
 
+static void set_field(const char *key, const char *value)
+{
+    struct err e = {0};
+
+    if (form_set(&kit.setup->form, (size_t)form_find(&kit.setup->form, key), value, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+}
+
 /* A list of a thousand in one field and the last digit of another in the next. */
 static double last_key_ms(const char *list, const char *typed, int32_t last)
 {
-    struct err e = {0};
     uint64_t start;
 
-    if (form_set(&kit.setup->form, (size_t)form_find(&kit.setup->form, "lr"), list, &e) != ERR_OK)
-        TEST_FAILED("%s", e.text);
+    set_field("lr", list);
     choose("seed");
     kit_keys("Enter");
     line_set(&kit.setup->line, typed);
@@ -2252,12 +2258,15 @@ TEST(a_sweep_of_a_million_cells_keeps_nobody_waiting)
     CHECK_INT(kit.setup->account.seen, 1000);
     CHECK(kit.setup->sum.complete);
     kit_keys("Esc");
+    set_field("schedule",
+              "cosine"); /* of each cell it is asked whether its rate is above the least */
+    set_field("lr_min", "0.1");
     printf("  a key, 1,000,000 cells: %.1f ms\n", last_key_ms("lin:1:2:1000", "step:1:1000:", '1'));
     CHECK_INT(kit.setup->account.cells, 1000000);
     CHECK(kit.setup->account.seen < 500000); /* the rest is the thread's */
     kit_keys("Esc");                         /* which is told to stop */
     CHECK_INT(kit.setup->account.cells, 1000);
-    CHECK_STR(kit_command(), "run first lr=lin:1:2:1000");
+    CHECK_STR(kit_command(), "run first lr=lin:1:2:1000 schedule=cosine lr_min=0.1");
     kit_end();
 }
 
