@@ -163,7 +163,7 @@ void begun_ask(struct app *app, struct begun *live, const char *words)
     app->own->leaves = live;
     text_addf(&question, "%s%s", words, *words ? " " : "");
     add_names(app->config.results, live, &question);
-    text_addf(&question, ", begun behind :, compute%s in %s. How do you want to leave?",
+    text_addf(&question, ", begun by a command, compute%s in %s. How do you want to leave?",
               live->next ? "" : "s",
               live->next ? "processes of their own" : "a process of its own");
     if (!*words)
