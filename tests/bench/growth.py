@@ -47,7 +47,8 @@ class Point:
             words.append(f"devices={value}")
         else:
             words += ["mode=ensemble", f"members={value}"]
-        self.images = self.batch * (value if axis == "members" else 1)  # a step
+        self.members = value if axis == "members" else 1
+        self.images = self.batch * self.members  # a step
         self.program = Program(f"{model}-{axis}-{value}-{threads}",
                                [programs.SPELL, *words, f"batch={self.batch}"], environment())
         one = min(self.program.ask("train 1")["seconds"] for _ in range(2))
@@ -102,6 +103,13 @@ def megabytes(n):
     return f"{n / 1e6:,.0f} MB" if n >= 1e7 else f"{n / 1e6:.1f} MB"
 
 
+def touched(p, q):
+    """Bytes that a model's step goes through, by what the session holds: of members one's own, and what
+    all share."""
+    own = (p.held - q.held) / (p.members - q.members) if p.members > q.members else 0
+    return p.held - own * (p.members - 1)
+
+
 def reason(p, q):
     """Why an image takes longer at p than q's time, shared out to p's threads, lets expect."""
     scale = q.threads / p.threads
@@ -120,7 +128,7 @@ def reason(p, q):
     work = sum(max(0, part[k]) for k in ("input", "compute", "reduce"))
     if p.threads == q.threads and p.held > q.held and work > 0:
         # The cost of a byte is what differs: an image's share is the same on both sides.
-        share = p.held / p.images
+        share = touched(p, q) / p.batch
         slower = growth_of(p, q, scale, lambda x: [share * ns for ns in x.touch])
         if slower > 0.01:
             causes.append(f"held are {megabytes(p.held / p.threads)} a thread, not "
