@@ -115,9 +115,7 @@ static enum err_code cpu_estimate(const struct backend_plan *p, struct backend_e
         const struct net_shape *shape = &p->data->shape;
         double images = (double)p->data->train.count + (double)p->data->valid.count +
                         (double)p->data->test.count;
-        /* not read yet: bytes, as nearly all sets are */
-        bytes +=
-            images * shape->h * shape->w * shape->c * (p->data->train.values ? sizeof(float) : 1);
+        bytes += images * shape->h * shape->w * shape->c * (double)data_element(p->data);
     }
     *out = (struct backend_estimate){.places = 1};
     out->bytes[0] = bytes < 1e18 ? (size_t)bytes : (size_t)1e18;

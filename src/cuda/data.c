@@ -21,12 +21,12 @@ static size_t pixels_of(const struct data_set *set)
 
 static size_t image_bytes(const struct data_set *set, const struct data_part *p)
 {
-    return p->count * pixels_of(set) * (set->lut || p->bytes ? 1 : sizeof(float));
+    return p->count * pixels_of(set) * data_element(set);
 }
 
 static size_t lut_bytes(const struct data_set *set)
 {
-    return set->lut ? (size_t)set->shape.c * 256 * sizeof(float) : 0;
+    return data_element(set) == 1 ? (size_t)set->shape.c * 256 * sizeof(float) : 0;
 }
 
 /* Offsets of each part's images and labels, and behind the others of the table; returns all bytes. */
@@ -96,7 +96,7 @@ static enum err_code stream_images(struct cuda_place *p, char **out, struct err 
     pthread_mutex_unlock(&s->lock);
     if (code == ERR_OK)
         log_say(
-            LOG_INFO,
+            LOG_WARN,
             "GPU %d: the training images (%s) do not fit beside the rest: they stay in the host's "
             "memory, from which each step reads its own, which is slower",
             p->share.gpu, text_bytes(bytes, cuda_data_streamed(&s->plan)));

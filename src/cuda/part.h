@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "engine/backend.h"
 
-#define CUDA_PART_VERSION 7 /* changes with this file and with engine/backend.h */
+#define CUDA_PART_VERSION 8 /* changes with this file, engine/backend.h and data/data.h */
 #define CUDA_GPUS         64
 
 struct cuda_gpu {

@@ -27,7 +27,8 @@ struct data_set {
     /* valid.count is 0 without `valid`; train is without it, in the file's order, valid in the
      * permutation's. */
     struct data_part train, valid, test;
-    float *lut; /* (c, 256): byte to float by `normalize`; NULL where values are floats */
+    bool floats; /* images are values, also where they were only peeked at; else bytes */
+    float *lut;  /* (c, 256): byte to float by `normalize`; NULL where values are floats */
     enum spec_normalize normalize; /* what was really used */
     char *note;        /* what of the source is not read, or is read as what; NULL: nothing */
     char checksum[65]; /* SHA-256 of the images and labels that training and testing see */
@@ -35,6 +36,12 @@ struct data_set {
     size_t held; /* bytes of images and labels in memory, those that limits leave out among them */
     void *hold;  /* memory and mappings, the room's own */
 };
+
+/* Bytes of an image's number in memory. */
+static inline size_t data_element(const struct data_set *set)
+{
+    return set->floats || set->train.values ? sizeof(float) : 1;
+}
 
 /* Where data sets are looked for, first match wins. */
 struct data_places {
@@ -49,7 +56,7 @@ enum err_code data_open(struct data_set **out, const struct spec *spec,
                         struct err *e) MUST_USE;
 void data_close(struct data_set *set);
 
-/* Only what can be known cheaply: shape, classes, counts, normalize; for the planner (headers and
+/* Only what can be known cheaply: shape, classes, counts, floats, normalize; for the planner (headers and
  * labels are read, images are not; a CSV file is, but not twice as long as it does not change).
  * valid is counted out of train. facts holds no memory: it is not closed. */
 enum err_code data_peek(struct data_set *facts, const struct spec *spec,

@@ -476,6 +476,7 @@ static enum err_code build(struct data_set *set, struct data_raw *raw, const str
     raw->column_names = NULL;
     set->note = raw->note;
     raw->note = NULL;
+    set->floats = !bytes;
     set->normalize = resolve(spec->normalize, bytes);
     if (!raw->checksum[0])
         sum_up(raw, raw->checksum);
@@ -568,6 +569,7 @@ enum err_code data_peek(struct data_set *facts, const struct spec *spec,
         facts->held = bytes;
         facts->shape = raw.shape;
         facts->classes = raw.classes;
+        facts->floats = !raw.bytes;
         facts->normalize = resolve(spec->normalize, raw.bytes);
         facts->train.count = raw.train.count - held;
         facts->valid.count = held;

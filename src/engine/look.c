@@ -123,7 +123,7 @@ static uint64_t hash_of(const struct look *l, const struct plan *p)
         uint64_t freed; /* of nets: the same pointer is another one's then */
         struct net_shape shape;
         size_t train, valid, test, held;
-        bool values;
+        size_t element;
     } key;
 
     memset(&key, 0, sizeof key);
@@ -139,7 +139,7 @@ static uint64_t hash_of(const struct look *l, const struct plan *p)
         key.valid = data->valid.count;
         key.test = data->test.count;
         key.held = data->held;
-        key.values = data->train.values != NULL;
+        key.element = data_element(data);
     }
     return hash_quick(&key, sizeof key);
 }

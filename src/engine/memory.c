@@ -63,8 +63,7 @@ static size_t data_beside(const struct data_set *data)
 {
     const struct net_shape *s = &data->shape;
     size_t images = data->train.count + data->valid.count + data->test.count;
-    size_t counted = images * (size_t)s->h * (size_t)s->w * (size_t)s->c *
-                     (data->train.values ? sizeof(float) : 1);
+    size_t counted = images * (size_t)s->h * (size_t)s->w * (size_t)s->c * data_element(data);
 
     return data->held > counted ? data->held - counted : 0;
 }

@@ -254,6 +254,27 @@ if [ -e "$twin" ]; then
     }
     check "what does not fit is said by a dry run" too_much
 
+    # Images that a dry run has not even made are counted as those of the run; and who has them in the
+    # host's memory is told, as each step then waits for its own.
+    counted_alike()
+    {
+        local said
+        rm -rf results
+        set -- env CHORUS_CUDA="$twin" CHORUS_TWIN=memory=8G "$CHORUS" run tiny.ini train_limit=40000 \
+            backend=cuda epochs=0
+        exits 0 "$@" --dry-run && said=$(sed -n 's/^# memory  *//p' out) && [ -n "$said" ] &&
+            exits 0 "$@" && grep -qF ", $said a device" results/*/log.txt && ! grep -q "the host's memory" err
+    }
+    check "a dry run counts images that it has not made" counted_alike
+    in_the_hosts_memory()
+    {
+        rm -rf results
+        exits 0 env CHORUS_CUDA="$twin" CHORUS_TWIN=memory=40M "$CHORUS" run tiny.ini train_limit=40000 \
+            backend=cuda epochs=0 --quiet &&
+            [ "$(grep -c "^chorus: GPU 0: the training images (31.4 MB) do not fit beside the rest: they stay in the host's memory" err)" = 1 ]
+    }
+    check "images that stay in the host's memory are told" in_the_hosts_memory
+
     # Where a GPU is too small for cuDNN too, a dry run knows what will do without.
     without_cudnn()
     {

@@ -70,6 +70,28 @@ TEST(the_estimate_is_what_is_taken)
     }
 }
 
+/* Before images are read it is known how many there are, and whether they are bytes. */
+TEST(images_that_are_not_read_yet_are_counted_alike)
+{
+    struct data_set facts = {.shape = {28, 28, 1}, .classes = 10};
+    struct backend_estimate read, peeked, floats;
+    struct err e = {0};
+    struct kit b;
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, net_builtin("lenet"), facts.shape, KIT_IMAGES, 64));
+    b.set.train.count = facts.train.count = 60000;
+    b.set.test.count = facts.test.count = 10000;
+    REQUIRE_OK(BE->estimate(&b.plan, &read, &e));
+    b.plan.data = &facts;
+    REQUIRE_OK(BE->estimate(&b.plan, &peeked, &e));
+    CHECK_INT(peeked.bytes[0], read.bytes[0]);
+    facts.floats = true;
+    REQUIRE_OK(BE->estimate(&b.plan, &floats, &e));
+    CHECK_NEAR((double)(floats.bytes[0] - peeked.bytes[0]), 3.0 * 784 * 70000, 4e6);
+    kit_close(&b);
+}
+
 static size_t libraries_of(struct kit *b, int places, bool dnn)
 {
     struct cuda_share *share = mem_new(CUDA_PLACES, sizeof *share);

@@ -439,6 +439,7 @@ TEST(peek_of_a_csv)
     CHECK_INT(facts.classes, 3);
     CHECK_INT(facts.shape.c, 2);
     CHECK_INT(facts.normalize, SPEC_NORMALIZE_STANDARD);
+    CHECK(facts.floats && data_element(&facts) == sizeof(float));
     free(path);
     kit_remove(folder);
 }

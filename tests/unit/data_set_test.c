@@ -155,6 +155,7 @@ TEST(valid_counts)
         REQUIRE_OK(data_peek(&facts, &s, &places, (struct net_shape){0, 0, 0}, &e));
         CHECK_INT(facts.valid.count, cases[i].held);
         CHECK_INT(facts.train.count, 40 - cases[i].held);
+        CHECK(data_element(&facts) == 1 && data_element(set) == 1 && !set->floats);
         data_close(set);
     }
     kit_remove(folder);
