@@ -2,6 +2,8 @@
  * batch is one piece of it. */
 #include "cuda/cuda_int.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 int cuda_usable_gpus(int gpu[CUDA_GPUS], struct err *why)
@@ -97,8 +99,8 @@ enum err_code cuda_share(const struct backend_plan *plan, const int *gpu, int us
             struct cuda_share *s = &out[cuda_place_of(plan, device, *places)];
 
             if (s->models == CUDA_MODELS)
-                return err_set(e, ERR_INPUT, "%d members on %d GPUs: one holds %d at most",
-                               plan->members, *places, CUDA_MODELS);
+                return err_set(e, ERR_INPUT, "%d members on %d GPU%s: one holds %d at most",
+                               plan->members, *places, text_s(*places), CUDA_MODELS);
             s->model[s->models++] = m;
         }
         for (int i = 0; i < *places; i++) {

@@ -44,6 +44,28 @@ TEST(virtual_devices_share_gpus)
     CHECK_INT(n, 2);
 }
 
+TEST(more_members_than_a_gpu_holds_are_refused)
+{
+    struct backend_plan plan = {.mode = SPEC_ENSEMBLE,
+                                .devices = 2,
+                                .all_devices = 2,
+                                .members = 2 * CUDA_MODELS,
+                                .batch = 9};
+    struct cuda_share *share = mem_new(CUDA_PLACES, sizeof *share);
+    struct err e = {0};
+    int n = 0;
+
+    CHECK_INT(cuda_share(&plan, four, 2, share, &n, &e), ERR_OK);
+    CHECK_INT(share[1].models, CUDA_MODELS);
+    CHECK_INT(share[1].model[CUDA_MODELS - 1], 2 * CUDA_MODELS - 1);
+    CHECK_INT(cuda_share(&plan, four, 1, share, &n, &e), ERR_INPUT);
+    CHECK_STR(e.text, "2048 members on 1 GPU: one holds 1024 at most");
+    plan.members++;
+    CHECK_INT(cuda_share(&plan, four, 2, share, &n, &e), ERR_INPUT);
+    CHECK_STR(e.text, "2049 members on 2 GPUs: one holds 1024 at most");
+    free(share);
+}
+
 TEST(members_sit_on_their_devices)
 {
     struct backend_plan plan = {
