@@ -104,7 +104,7 @@ static bool open_cublas(const char *graph, int cuda)
     if (!found)
         err_set(&held.why, ERR_FAILED,
                 "%s is not usable without %s, which is neither in the loader's path nor beside it, "
-                "in $CUDA_HOME/lib64 or in Python's packages",
+                "in $CUDA_HOME or in Python's packages",
                 graph, name);
     return found;
 }

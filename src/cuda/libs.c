@@ -138,7 +138,7 @@ void *cuda_lib_open(const char *file, const char *variable, const char *package,
 {
     struct search s = {.file = file, .package = package, .path = path};
     const char *given = variable ? getenv(variable) : NULL;
-    char *lib64;
+    char *lib64, *lib;
 
     path[0] = '\0';
     if (given && *given) {
@@ -158,19 +158,22 @@ void *cuda_lib_open(const char *file, const char *variable, const char *package,
         return s.found;
     }
     lib64 = io_path(toolkit(), "lib64");
+    lib = io_path(toolkit(), "lib"); /* conda's toolkits have no other */
     open_it(&s, file);
     try_folder(&s, lib64);
+    try_folder(&s, lib);
     try_python_folders(&s);
     if (!s.found && s.broken.n)
         err_set(why, ERR_FAILED, "%s cannot be opened: %s; %s may name another", file,
                 text_str(&s.broken), variable);
     else if (!s.found)
         err_set(why, ERR_INPUT,
-                "%s is not on this machine: looked in the loader's path, in %s and in "
-                "nvidia/%s/lib of Python's packages; %s may name it",
+                "%s is not on this machine: looked in the loader's path, in %s, in lib beside it "
+                "and in nvidia/%s/lib of Python's packages; %s may name it",
                 file, lib64, package, variable);
     text_free(&s.broken);
     free(lib64);
+    free(lib);
     return s.found;
 }
 
