@@ -351,6 +351,18 @@ static void find_ranges(struct backend_session *s)
     s->own_room = s->own_kept + largest;
 }
 
+/* Whose gradients reach a parameter: what comes from none needs none, be it the images or what pools,
+ * rectifiers and dropout make of them. */
+static void find_idle(struct backend_session *s)
+{
+    for (int i = 0; i < s->layers; i++) {
+        struct cpu_layer *c = &s->layer[i];
+        c->first = c->l.src < 0 || s->layer[c->l.src].idle;
+        c->first2 = c->l.src2 < 0 || s->layer[c->l.src2].idle;
+        c->idle = c->l.kernel < 0 && c->first && c->first2 && i < s->layers - 1; /* the loss's */
+    }
+}
+
 /* Who writes a gradient first, and who adds to it. */
 static void find_writers(struct backend_session *s)
 {
@@ -360,11 +372,11 @@ static void find_writers(struct backend_session *s)
         struct cpu_layer *c = &s->layer[i];
         if (c->fused)
             continue;
-        if (c->l.src >= 0) {
+        if (!c->first) {
             c->add = written[c->l.src];
             written[c->l.src] = true;
         }
-        if (c->l.src2 >= 0) {
+        if (!c->first2) {
             c->add2 = written[c->l.src2];
             written[c->l.src2] = true;
         }
@@ -424,11 +436,11 @@ void cpu_lay_out(struct backend_session *s)
         while (s->pictures < s->layers && net->layer[s->pictures].op != NET_DENSE)
             s->pictures++;
     }
+    find_idle(s);
     for (int i = 0; i < s->layers; i++) {
         struct cpu_layer *c = &s->layer[i];
         c->in = elements(&c->l.in);
         c->out = elements(&c->l.out);
-        c->first = c->l.src == NET_IMAGES;
         if (c->l.op == NET_BATCHNORM) {
             c->mean = net->stat[c->l.mean].offset;
             c->var = net->stat[c->l.var].offset;

@@ -133,7 +133,7 @@ static void equip_gradients(struct backend_session *s, struct cpu_team *t)
         for (int j = 0; j < 3 && !c->fused; j++) {
             int k = want[j];
             bool chunk = k >= 0 && k < s->pictures && !s->whole && !s->layer[k].boundary;
-            if (k < 0 || t->grad[k] || chunk)
+            if (k < 0 || t->grad[k] || chunk || s->layer[k].idle)
                 continue;
             if (j == 1 && c->grad_in_place)
                 t->grad[k] = t->grad[c->tail];
@@ -160,7 +160,7 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
         size_t want = scratch_of_both(s, i, chunk ? s->chunk : c->units ? t->places : each);
         scratch = want > scratch ? want : scratch;
         int own = c->tail;
-        if (i >= s->pictures || c->fused || s->whole)
+        if (i >= s->pictures || c->fused || c->idle || s->whole)
             continue;
         if (!s->layer[own].boundary && !w->grad[own])
             w->grad[own] =

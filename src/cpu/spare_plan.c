@@ -69,7 +69,7 @@ static void choose_again(struct backend_session *s)
         if (c->fused)
             continue;
         if (c->l.op == NET_CONV) {
-            c->again = c->first && !cpu_conv_masks(&c->conv) && c->conv.pool == 1 &&
+            c->again = c->l.src == NET_IMAGES && !cpu_conv_masks(&c->conv) && c->conv.pool == 1 &&
                        c->conv.k * c->conv.k * c->conv.cin <= CHEAP_PRODUCTS;
         } else if (c->l.op == NET_BATCHNORM) {
             c->again = true;

@@ -491,7 +491,7 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
     float *dx = c->first ? NULL : cpu_grad(w, l->src, p.place);
 
     if (l->op == NET_ADD) {
-        float *dx2 = l->src2 == NET_IMAGES ? NULL : cpu_grad(w, l->src2, p.place);
+        float *dx2 = c->first2 ? NULL : cpu_grad(w, l->src2, p.place);
         add_backward(w, c, (size_t)p.n * out, y, cpu_grad(w, c->tail, p.place), dx, dx2);
         return;
     }
@@ -544,7 +544,8 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
 
     for (int i = to - 1; i >= from; i--) {
         const struct cpu_layer *c = &s->layer[i];
-        if (c->fused)
+        /* spared: what is computed again in front of an idle layer serves others, too */
+        if (c->fused || (c->idle && !s->spare))
             continue;
         bool shared = c->l.op == NET_DENSE && c->units;
         struct part p = part_of(w, c, place, n);
@@ -559,7 +560,7 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
         if (s->spare)
             cpu_spare_layer(w, m, c, true, true);
         bool compute = going(w, c->units ? 1 : n);
-        if (s->bf16 && compute && !shared && p.n > 0 && !rounds(c, true))
+        if (s->bf16 && compute && !shared && p.n > 0 && !rounds(c, true) && !c->idle)
             round_gradient(w, c->tail, p);
         if (compute)
             cpu_spare_again(w, m, c, place, n);
@@ -567,7 +568,7 @@ void cpu_backward(struct cpu_worker *w, struct cpu_model *m, int from, int to, i
             cpu_norm_backward(w, m, c, place, n, compute);
         else if (c->dealt)
             dealt_backward(w, m, c);
-        else if (compute)
+        else if (compute && !c->idle)
             layer_backward(w, m, i, p);
         if (c->merge)
             cpu_spare_merge(w, c);

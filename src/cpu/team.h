@@ -21,7 +21,8 @@ struct cpu_layer {
                                        of those that it does in one step */
     bool fused;                     /* done by a convolution in front */
     bool cut;                       /* some of the net's outputs are never computed */
-    bool first;                     /* nobody needs the gradient of its input */
+    bool first, first2;             /* nobody needs the gradient of its input, of src2 */
+    bool idle;                      /* nor that of its output: no parameter here or in front */
     bool in_place;                  /* its output lies over its source's */
     bool grad_in_place;             /* so does the gradient */
     bool add, add2;                 /* gradient to src / src2 is added: a later layer wrote it */

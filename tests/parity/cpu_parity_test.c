@@ -66,21 +66,61 @@ TEST(layers_on_every_instruction_set)
     unsetenv("CHORUS_ISA");
 }
 
-/* Of pictures with four kinds of pixels many means are equal: the gradient goes to the first. */
+/* Of pictures with four kinds of pixels many sums are equal: the gradient goes to the first. */
 TEST(equal_maxima)
 {
+    static const char text[] = "input auto\nconv 3 1\nmaxpool 3 stride 2\ndense 10\n";
+
     for (size_t i = 0; i < MEM_COUNT(isas); i++) {
         struct kit b;
         if (strcmp(force(isas[i]), isas[i]))
             continue;
-        REQUIRE(kit_open(&b, "input auto\navgpool 2\nmaxpool 2\ndense 10\n",
-                         (struct net_shape){9, 8, 2}, 120, 40));
+        REQUIRE(kit_open(&b, text, (struct net_shape){9, 8, 2}, 120, 40));
         for (size_t at = 0; at < 120 * 9 * 8 * 2; at++)
             b.bytes[at] &= 0xc0;
         compare(&b, isas[i], "equal maxima", 3, false);
         kit_close(&b);
     }
     unsetenv("CHORUS_ISA");
+}
+
+/* In front of all parameters no gradient is made; behind one, all are. */
+TEST(gradients_that_nobody_needs)
+{
+    static const struct {
+        const char *text;
+        int layer;
+        bool made;
+    } nets[] = {
+        {"input auto\ndropout 0.25\ndense 30\ntanh\ndense 10\n", 0, false},
+        {"input auto\navgpool 2\ntanh\nconv 3 3\nrelu\ndense 10\n", 1, false},
+        {"input auto\nresidual {\n tanh\n}\nrelu\ndense 700\ndense 10\n", 0, false},
+        {"input auto\nmaxpool 2\nresidual {\n conv 2 1\n}\nbatchnorm\ndense 10\n", 0, false},
+        {"input auto\ntanh\nresidual {\n batchnorm\n}\ntanh\ndense 10\n", 0, false},
+        {"input auto\nbatchnorm\ntanh\ndense 30\ntanh\ndense 10\n", 0, true},
+        {"input auto\ndense 30\ntanh\ndense 10\n", 0, true},
+    };
+
+    unsetenv("CHORUS_ISA");
+    for (size_t k = 0; k < MEM_COUNT(nets); k++) {
+        struct kit b;
+        struct err e;
+        struct backend_step rows[1];
+        enum backend_peek peeked = BACKEND_FUSED;
+        REQUIRE(kit_open(&b, nets[k].text, (struct net_shape){12, 12, 2}, 120, 40));
+        compare(&b, cpu_backend.isa(), nets[k].text, 3, false);
+        struct backend_session *s = kit_session(&cpu_backend, &b);
+        CHECK_INT(kit_train(&cpu_backend, s, &b, 0, 1, rows), 1);
+        struct net_shape out = b.net->layer[nets[k].layer].out;
+        size_t n = b.plan.batch * (size_t)out.h * (size_t)out.w * (size_t)out.c;
+        double *numbers = mem_new(n, sizeof *numbers);
+        REQUIRE_OK(
+            cpu_backend.peek(s, 0, nets[k].layer, BACKEND_GRAD_OUTPUT, numbers, n, &peeked, &e));
+        CHECK((peeked == BACKEND_PEEKED) == nets[k].made);
+        free(numbers);
+        cpu_backend.close(s);
+        kit_close(&b);
+    }
 }
 
 /* The networks of models/, as large as they are, on few images: ref takes its time. */
