@@ -135,6 +135,9 @@ exit 127
 SH
 tests
 says tests_that_do_not_start_are_no_skip 1 '0 passed, 1 failed, 0 skipped'
+KIT=$kit ROWS=mlp TESTS=6 timeout 60 bash tests/gpu/day.sh "$work/none" 20 >"$work/out" 2>"$work/err"
+check nor_are_they_left_out_of_a_day "$(cat "$work/out" "$work/err")" \
+    grep -q '^gpu_tests does not start: error while loading' "$work/none/check.txt"
 
 # The kit itself: minutes of compiling.
 if ((${CHORUS_TEST_ALL:-0})) && grep -qs '^CUDA := ' "${BUILD:-build}/normal/config.mk"; then
