@@ -44,14 +44,15 @@ tests()
 }
 say "tests"
 names=$(timeout 60 tests/gpu/gpu_tests 2>/dev/null) || names=all # check.sh says why it does not start
-begun=$SECONDS
-# What is gone of the GPU's memory, and its time, are these tests' alone.
 alone='memory|times'
-tests check 60 $(echo "$names" | grep -E $alone)
 tests program "$TESTS" program &
 program=$!
-tests check $((TESTS - (SECONDS - begun))) $(echo "$names" | grep -vE $alone)
+tests check "$TESTS" $(echo "$names" | grep -vE $alone)
 wait $program
+# What a step takes, and what is gone of the GPU's memory, is told of these tests alone.
+for name in $(echo "$names" | grep -E $alone | sort -r); do
+    tests check 40 "$name"
+done
 tables() { grep -hE ' passed .* failed |^[0-9]+ passed, ' "$@" | awk '!seen[$0]++'; }
 tables "$out/check.txt" "$out/program.txt"
 
