@@ -40,8 +40,11 @@ static void add(struct begun **list, const char *path)
 void begun_take(struct app *app, const struct text *said)
 {
     char *path = mem_text_n(text_str(said), strcspn(text_str(said), "\n"));
+    const struct begun *b = app->own->begun;
 
-    if (*path)
+    while (b && strcmp(b->path, path) != 0) /* what goes on again is there already */
+        b = b->next;
+    if (*path && !b)
         add(&app->own->begun, path);
     free(path);
 }

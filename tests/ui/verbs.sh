@@ -155,11 +155,12 @@ check "it had them" test "$(ls -d swept/2*/ | wc -l)" = 3
 mkdir begun
 export CHORUS_FAKE_SCRIPT='step_ms=25'
 check "q asks of what a command has begun, and stops it" play begun "calm" "keys : Ctrl-U" \
-    "type run tiny.ini epochs=100000 name=mine" "keys Enter" "wait running elsewhere" "keys q" "wait begun by a command" \
-    "wait leave it running" "keys c" "gone begun by a command" "keys q" "wait begun by a command" "keys n"
+    "type run tiny.ini epochs=100000 name=mine" "keys Enter" "wait runs in the background" "wait running elsewhere" "keys q" "wait begun by a command" \
+    "wait leave it running" "keys c" "gone begun by a command" "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" \
+    "keys : Ctrl-U" "type resume @" "keys Enter" "wait runs in the background" "keys q" "wait begun by a command, computes in a process" "keys n"
 check "it is stopped" until_true 30 state_is begun/2* stopped
 check "and asks no more of what has ended" play begun "calm" "keys : Ctrl-U" "type resume @" "keys Enter" \
-    "wait running elsewhere" "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" "keys q" "sleep 1000000"
+    "wait runs in the background" "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" "keys q" "sleep 1000000"
 unset CHORUS_FAKE_SCRIPT
 
 # The board and the line of status count alike.
