@@ -166,8 +166,10 @@ unset CHORUS_FAKE_SCRIPT
 # The board and the line of status count alike.
 mkdir less
 "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=1 --name pair --queue --results less >/dev/null 2>&1
-check "a run that is removed is no cell of a sweep that ended here" play less "wait sweep done  pair  2 of 2 cells" "calm" \
-    "keys : Ctrl-U" "type rm lr=0.2 --yes" "keys Enter" "wait sweep stopped  pair  1 of 2 cells"
+(until_true 60 test -e over && sleep 2 && "$CHORUS" rm lr=0.2 --yes --results less >/dev/null 2>&1) &
+check "a run that is removed elsewhere is no cell of a sweep that ended here" play less \
+    "wait sweep done  pair  2 of 2 cells" "save over" "wait sweep stopped  pair  1 of 2 cells"
+wait
 
 # An average of finished runs: what it is called is said, and nothing goes on with it.
 export CHORUS_FAKE=1 # whose weights are all the same
