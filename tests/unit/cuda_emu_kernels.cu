@@ -153,7 +153,8 @@ KERNEL(k_math, struct math_args, 32)
     four[0] = dev_rsqrt(x[0]);
     four[1] = dev_pow(x[0], 1.5f);
     four[2] = dev_fma(x[0], x[0], -1.0f);
-    four[3] = dev_nan_is(x[0]) ? -1.0f : dev_min(dev_max(x[0], 0.5f), 2.0f);
+    four[3] = dev_mul(x[0], x[0]) - 1.0f;
+    four[3] = dev_nan_is(x[0]) ? -1.0f : dev_min(dev_max(four[3], 0.5f), 2.0f);
     dev_store4(a.out + i * 8 + 4, four);
     dev_load16(copy, a.out + i * 8 + 4);
     dev_store16(a.out + i * 8 + 4, copy);
