@@ -339,13 +339,15 @@ static inline void random_dense_only(struct random_net *r)
     }
 }
 
-/* Behind what learns, else nobody needs their gradients; and not done by a convolution. */
+/* Behind what learns, else nobody needs their gradients; and not done by a convolution. Of so many channels
+ * a rectifier leaves some. */
 static inline void random_pools(struct random_net *r)
 {
-    struct net_shape out = {r->at.h, r->at.w, r->at.c};
+    struct net_shape out = {r->at.h, r->at.w, 8};
+    double taps = 8.0 * r->at.c;
 
-    if (random_afford(r, out, 6.0 * out.c * out.c * out.h * out.w, out.c * (out.c + 1.0))) {
-        text_addf(&r->text, "conv %d 1\n", out.c);
+    if (random_afford(r, out, 6 * taps * out.h * out.w, taps + 8)) {
+        random_line(r, "conv 8 1");
         random_line(r, "tanh");
     }
     for (int n = draw_int(&r->d, 1, 4); n > 0; n--) {
