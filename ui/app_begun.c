@@ -102,26 +102,37 @@ static void add_names(const char *results, const struct begun *list, struct text
         text_addf(out, " and %zu more", n - MOST_NAMED);
 }
 
+void begun_tell(const struct app *app, const struct begun *live, struct text *words)
+{
+    if (!live)
+        return;
+    text_add(words, words->n ? " " : "");
+    add_names(app->config.results, live, words);
+    text_addf(words, ", begun by a command, compute%s on in any case.", live->next ? "" : "s");
+}
+
 struct stopping {
     struct app *app;
     struct begun *list;
     char *results;
+    struct err e; /* of one that could not be told */
 };
 
-/* One that has ended meanwhile hears nothing, which is right. */
 static void stop_all(void *arg)
 {
     struct stopping *s = arg;
     enum err_code told;
+    struct err e;
 
     for (const struct begun *b = s->list; b; b = b->next) {
         char sweep[128];
 
         if (record_sweep_of_path(s->results, b->path, sweep))
-            told = record_sweep_control(s->results, sweep, "stop step", NULL);
+            told = record_sweep_control(s->results, sweep, "stop step", &e);
         else
-            told = record_control(b->path, "stop step", NULL);
-        (void)told;
+            told = record_control(b->path, "stop step", &e);
+        if (told != ERR_OK && is_live(s->results, b->path)) /* one that has ended need not hear */
+            s->e = e;
     }
 }
 
@@ -129,7 +140,9 @@ static void stopped_all(void *arg, bool dropped)
 {
     struct stopping *s = arg;
 
-    if (!dropped)
+    if (!dropped && s->e.code != ERR_OK)
+        app_say(s->app, GRID_BAD, "%s", s->e.text);
+    else if (!dropped)
         s->app->over = true;
     begun_free(s->list);
     free(s->results);

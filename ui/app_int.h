@@ -157,6 +157,8 @@ struct begun *begun_look(struct begun *list, const char *results);
 /* How to leave them, which keeps the list; words: what else would be lost, or "". */
 void begun_ask(struct app *app, struct begun *live, const char *words);
 void begun_leave(void *user, int answer); /* of that question */
+/* For a question about something else: that they compute on. live: NULL: nothing. */
+void begun_tell(const struct app *app, const struct begun *live, struct text *words);
 void begun_free(struct begun *list);
 
 /* app_train.c: commands that go on without this program: they would end with it otherwise. */

@@ -304,11 +304,13 @@ static void quit_idle(struct app *app, size_t waiting, struct begun **begun)
     struct text words = {0};
     bool unsaved = screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
 
+    if ((waiting && !queue_stands(app)) || jobs_running(app->jobs))
+        begun_tell(app, begun ? *begun : NULL, &words);
     if (waiting && !queue_stands(app)) {
         ask_about_queue(app, waiting, text_str(&words));
     } else if (jobs_running(app->jobs)) {
         text_addf(&words, "%sA command still works; the Log screen says which.",
-                  unsaved ? " " : "");
+                  words.n ? " " : "");
         app_ask(app, text_str(&words), jobs, leave_jobs, app);
     } else if (begun && *begun) {
         begun_ask(app, *begun, text_str(&words));
@@ -321,8 +323,8 @@ static void quit_idle(struct app *app, size_t waiting, struct begun **begun)
     text_free(&words);
 }
 
-/* others: another process takes from the queue. */
-static void quit_busy(struct app *app, size_t waiting, bool others)
+/* others: another process takes from the queue. begun: as above, but only told. */
+static void quit_busy(struct app *app, size_t waiting, bool others, const struct begun *begun)
 {
     static const char *const answers[] = {
         "after this epoch: stop then, and leave", "now: stop what runs; R goes on with it",
@@ -350,6 +352,7 @@ static void quit_busy(struct app *app, size_t waiting, bool others)
                               : "Something runs.");
     text_add(&words, " How do you want to leave?");
     add_stops(app, &words);
+    begun_tell(app, begun, &words);
     if (waiting)
         text_addf(&words, " Where it is stopped, %zu queued experiment%s with the %s.", waiting,
                   waiting == 1 ? " begins" : "s begin",
@@ -378,7 +381,7 @@ static void waiting_counted(void *arg, bool dropped)
     if (wanted) {
         app->own->said[0] = 0;
         if (feed_busy(app->feed)) /* it may have begun meanwhile */
-            quit_busy(app, s->n, s->others);
+            quit_busy(app, s->n, s->others, s->begun);
         else
             quit_idle(app, s->others ? 0 : s->n, &s->begun);
     }
@@ -426,7 +429,7 @@ void app_quit(struct app *app)
     }
     app->own->quitting = false;
     if (busy)
-        quit_busy(app, 0, false);
+        quit_busy(app, 0, false, NULL);
     else
         quit_idle(app, 0, NULL);
 }

@@ -300,28 +300,29 @@ static void overwrite(void *user, int answer)
     struct setup *s = user;
 
     if (s->path && answer == 0)
-        start_saving(s, SAVE_AS, s->path, s->path, NULL, true);
+        start_saving(s, s->path_label, s->path, s->path, NULL, true);
     free(s->path);
     s->path = NULL;
 }
 
-static void ask_to_replace(struct setup *s, const char *path, bool changed, size_t comments)
+static void ask_to_replace(struct setup *s, const struct saving *v)
 {
     static const char *const answers[] = {"replace it", "cancel", NULL};
     struct text question = {0};
 
     if (s->path) { /* the question about another one is still open */
-        app_say(s->app, GRID_WARN, "%s is there already, and stays as it is", path);
+        app_say(s->app, GRID_WARN, "%s is there already, and stays as it is", v->path);
         return;
     }
-    s->path = mem_text(path);
-    text_add_clean(&question, path);
+    s->path = mem_text(v->path);
+    s->path_label = v->label;
+    text_add_clean(&question, v->path);
     text_add(&question, " is there already");
-    if (changed)
+    if (v->changed)
         text_add(&question, ", changed since the form was loaded from it");
-    if (comments)
-        text_addf(&question, ", and %zu comment%s in it would be lost", comments,
-                  comments == 1 ? "" : "s");
+    if (v->comments)
+        text_addf(&question, ", and %zu comment%s in it would be lost", v->comments,
+                  v->comments == 1 ? "" : "s");
     text_add(&question, ".");
     app_ask(s->app, text_str(&question), answers, overwrite, s);
     text_free(&question);
@@ -343,7 +344,7 @@ static void saved(void *arg, bool dropped)
     struct setup *s = setup_let_go(v->link);
 
     if (s && !dropped && v->there) {
-        ask_to_replace(s, v->path, v->changed, v->comments);
+        ask_to_replace(s, v);
     } else if (s && !dropped) {
         if (v->e.code != ERR_OK) {
             say_not_saved(s, v);

@@ -123,7 +123,8 @@ struct setup {
     bool partly;               /* a person has said that what could not be read shall be left out */
     bool fetching;
     struct setup_source *wanted; /* what is to be loaded, when the person has answered; NULL */
-    char *path;                  /* a file that is to be written, likewise */
+    char *path;                  /* a file that is to be written, likewise, ... */
+    const char *path_label;      /* ... and what its line asked for */
     struct setup_places places;
 };
 
@@ -153,8 +154,7 @@ void setup_add_remark(const struct setup *s,
 /* setup_files.c */
 void setup_list_files(struct setup *s);
 void setup_load_chosen(struct setup *s);
-void setup_load_another(struct setup *s,
-                        const char *path); /* asks for its path; path: in the line */
+void setup_load_another(struct setup *s, const char *path); /* asks; path: to begin with */
 void setup_save_as(struct setup *s);
 void setup_duplicate(struct setup *s);
 void setup_free_files(struct setup *s);

@@ -40,11 +40,10 @@ struct alike {
 
 struct survey {
     struct spec_sweep sweep;
-    size_t *
-        place; /* (axes) of the cell that is looked at; of lists that walk together the first one's */
-    bool *leads;         /* (axes) whether it is that */
-    size_t *step;        /* (axes) to the next value's number in alike; 0: its values are alike */
-    size_t number;       /* of the cell that is looked at, */
+    size_t *place; /* (axes) of the cell at hand; of lists that walk together the first one's */
+    bool *leads;   /* (axes) whether it is that */
+    size_t *step;  /* (axes) to the next value's number in alike; 0: its values are alike */
+    size_t number; /* of the cell that is looked at, */
     struct alike *alike; /* by the number of those that are */
     size_t lr_axis;      /* axes: none whose values are alike */
     size_t lr_leader;    /* the first of those that walk with it */

@@ -267,11 +267,15 @@ static void plan_backward(struct plan *p)
         c->redo_to = p->redone;
         for (int n = reads_back(c, tail), j = 0; j < n; j++)
             hold_pixels(p, p->back, tail[j]);
-        hold_pixels(p, p->grad, c->tail);
-        if (grad_over(p, c))
-            p->grad[c->l.src] = p->grad[c->tail];
-        hold_pixels(p, p->grad, c->l.src);
-        hold_pixels(p, p->grad, c->l.src2);
+        if (!c->idle)
+            hold_pixels(p, p->grad, c->tail);
+        if (!c->first) {
+            if (grad_over(p, c))
+                p->grad[c->l.src] = p->grad[c->tail];
+            hold_pixels(p, p->grad, c->l.src);
+        }
+        if (!c->first2)
+            hold_pixels(p, p->grad, c->l.src2);
         hold_scratch(p, p->scratch_back, i, i, true);
     }
     hold_pixels(p, p->act, last); /* for peek */

@@ -206,6 +206,9 @@ static void compute(struct cpu_worker *w, const struct cpu_job *job, int model, 
         return;
     }
     for (int n, left = to - from; left > 0; left -= n, from += n) {
+        cpu_look_for_stop(w);
+        if (atomic_load_explicit(&w->team->abandon, memory_order_relaxed))
+            return;
         int pieces = (left + s->piece - 1) / s->piece;
         n = (left + pieces - 1) / pieces;
         w->base = w->shift = from - w->rank * s->piece;

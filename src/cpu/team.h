@@ -82,7 +82,7 @@ struct cpu_worker {
     int base;                      /* the place of the first group there */
     int shift;                     /* groups of the batch in front of those in the team's buffers */
     float **grad;                  /* (layers): of the chunk at hand, where the team keeps none */
-    int chunk;                     /* its first group's place in the team's buffers */
+    int chunk;                     /* its first group's number in the batch */
     float **train, **evaluate;     /* (layers), spared: act, when training and when evaluating */
     float *arena;                  /* spared: its part, of the job at hand */
     const struct cpu_lease *lease; /* ... NULL: all of it is scratch */
@@ -101,12 +101,13 @@ struct cpu_worker {
 };
 
 /* Threads that share the steps of one model at a time. Outputs' buffers hold `places` groups, those of
- * gradients and masks a batch's; when training, group g of the batch lies at place g. */
+ * gradients and masks a batch's: when training, group g of the batch lies at place g. Of a batch in pieces
+ * they hold a piece of each thread's, and g lies at g - shift of its worker; images are a batch's always. */
 struct cpu_team {
     struct backend_session *s;
     int size, first_model, model_step; /* models first_model, + model_step, ... are this team's */
     int places;
-    float *images;           /* [places][c][h][w][lanes] */
+    float *images;           /* [places, or a batch's groups][c][h][w][lanes] */
     float **act, **grad;     /* (layers): outputs, and gradients to them; NULL: done in one step
                                   with others, or in the workers' own buffers */
     uint16_t **keep, **pass; /* (layers): dropout's masks; conv.h's, by convolution */

@@ -8,10 +8,10 @@
 #include "base/library.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cuda/rt.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -67,16 +67,21 @@ static void *open_graph(void *library, char path[CUDA_LIB_ROOM])
 /* It opens the others by itself, and takes them for whole. */
 static bool parts_are_whole(const char *graph)
 {
-    char *pattern = mem_textf("%.*s/libcudnn_*.so.9", (int)(strrchr(graph, '/') - graph), graph);
+    char *folder = mem_text_n(graph, (size_t)(strrchr(graph, '/') - graph)), **names;
     bool whole = true;
-    glob_t found;
+    size_t n;
 
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc && whole; i++)
-            whole = library_check(found.gl_pathv[i], &held.why) == ERR_OK;
-        globfree(&found);
+    if (io_list_folder(folder, &names, &n, NULL) == ERR_OK) {
+        for (size_t i = 0; i < n && whole; i++) {
+            char *path = io_path(folder, names[i]);
+
+            if (!strncmp(names[i], "libcudnn_", 9) && text_ends_with(names[i], ".so.9"))
+                whole = library_check(path, &held.why) == ERR_OK;
+            free(path);
+        }
+        io_free_names(names, n);
     }
-    free(pattern);
+    free(folder);
     return whole;
 }
 

@@ -23,6 +23,7 @@ struct search {
 static void open_it(struct search *s, const char *path)
 {
     struct err why;
+    size_t n = strlen(path);
 
     if (s->found)
         return;
@@ -32,8 +33,9 @@ static void open_it(struct search *s, const char *path)
         return;
     }
     /* By its name alone: what the loader says where there is none. */
-    if (!strchr(path, '/') && !strncmp(why.text, path, strlen(path)) &&
-        strstr(why.text, "cannot open shared"))
+    static const char none[] = ": cannot open shared";
+    if (!strchr(path, '/') && !strncmp(why.text, path, n) &&
+        !strncmp(why.text + n, none, sizeof none - 1))
         return;
     if (!s->broken.n)
         text_add(&s->broken, why.text);

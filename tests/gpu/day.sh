@@ -6,7 +6,8 @@
 #     devices.txt               check.txt, program.txt    the tables, and what failed
 #     rows.md, rows.err         check.log, program.log    all that the tests print
 #
-# What was found stands at the end of stdout once more, in less than 12,000 characters.
+# What was found stands at the end of stdout once more, in less than 12,000 characters. Ends with 1 where a
+# test failed.
 
 out=${1:?where to?}
 mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 1
@@ -76,3 +77,4 @@ for name in check program; do
     grep -h ' us by themselves, ' "$out/$name.log" # where the time of a step goes, above it launch by launch
 done
 grep -v '^|---' "$out/rows.md" | sed -E 's/ \| an epoch with both takes ([0-9.]+) x its training.*/ | \1/' | head -c 4500
+! grep -hqE '^[0-9]+ passed, [1-9][0-9]* failed' "$out/check.txt" "$out/program.txt"

@@ -195,6 +195,37 @@ TEST(a_library_that_was_cut_is_refused)
     end_search();
 }
 
+/* One that the loader finds by its name, and that wants another which is gone. The loader's path is read
+ * when a process starts: this test starts itself in the folder. */
+TEST(a_library_without_what_it_wants_is_there)
+{
+    char command[9000], me[4096] = "", path[CUDA_LIB_ROOM];
+    struct err e = {0};
+
+    if (getenv("CHORUS_LIBS_TOP")) {
+        CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
+        CHECK_INT(e.code, ERR_FAILED);
+        CHECK_HAS(e.text, "libany.so.1: libgone.so.9: cannot open shared object file");
+        return;
+    }
+    REQUIRE(begin_search() && readlink("/proc/self/exe", me, sizeof me - 1) > 0);
+    snprintf(
+        command, sizeof command,
+        "cd %s && echo 'int gone;' >a.c && /usr/bin/cc -shared -fPIC a.c -o libgone.so.9 && "
+        "/usr/bin/cc -shared -fPIC a.c -o libany.so.1 -Wl,--no-as-needed -L. -l:libgone.so.9 && "
+        "/bin/rm libgone.so.9",
+        top);
+    setenv("PATH", "/usr/bin:/bin", 1);
+    if (system(command) != 0)
+        SKIP("there is no compiler at /usr/bin/cc");
+    snprintf(command, sizeof command,
+             "CHORUS_LIBS_TOP=1 LD_LIBRARY_PATH=%s '%s' a_library_without >%s/said 2>&1 || "
+             "{ /bin/cat %s/said; exit 1; }",
+             top, me, top, top);
+    CHECK_INT(system(command), 0);
+    end_search();
+}
+
 TEST(functions_that_a_library_lacks_are_named)
 {
     double (*cosine)(double) = NULL;
