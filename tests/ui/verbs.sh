@@ -161,6 +161,11 @@ check "q asks of what a command has begun, and stops it" play begun "calm" "keys
 check "it is stopped" until_true 30 state_is begun/2* stopped
 check "and asks no more of what has ended" play begun "calm" "keys : Ctrl-U" "type resume @" "keys Enter" \
     "wait runs in the background" "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" "keys q" "sleep 1000000"
+check "it is told beside what waits in the queue" play begun "calm" "keys : Ctrl-U" "type resume @" "keys Enter" \
+    "wait runs in the background" "keys : Ctrl-U" "type run tiny.ini name=two --queue" "keys Enter" "wait queue" \
+    "keys q" "wait begun by a command, computes on in any case" "wait nobody else would take" "keys c" \
+    "keys : Ctrl-U" "type queue rm 1.." "keys Enter" "wait is out of the queue" "keys : Ctrl-U" "type stop @" "keys Enter" \
+    "wait is stopped" "keys q" "sleep 1000000"
 unset CHORUS_FAKE_SCRIPT
 
 # The board and the line of status count alike.
