@@ -399,8 +399,8 @@ static int chunk_of(const struct backend_session *s)
 }
 
 /* A large share of a batch goes forward and backward piece by piece: what a layer writes is still in the
- * cache when the way back reads it, and memory does not grow with the batch. It goes where nothing but
- * the weights' gradient is summed over images, and no thread waits for another in between. */
+ * cache when the way back reads it, and of more images no more is held but their pixels. It goes where
+ * nothing but the weights' gradient is summed over images, and no thread waits for another in between. */
 static int piece_of(const struct backend_session *s)
 {
     size_t floats = elements(&s->plan.net->input);
