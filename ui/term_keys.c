@@ -9,25 +9,26 @@
 
 #define PASTE_NS 1000000000u /* without a word of it: what is pasted has ended */
 
-static bool take_mouse(struct term_keys *t, struct key *key)
+static bool of_mouse(const MEVENT *event, struct key *key)
+{
+    *key = (struct key){.code = event->bstate & BUTTON4_PRESSED   ? UI_WHEEL_UP
+                                : event->bstate & BUTTON5_PRESSED ? UI_WHEEL_DOWN
+                                : event->bstate & BUTTON1_PRESSED ? UI_CLICK
+                                                                  : 0,
+                        .row = event->y,
+                        .column = event->x};
+    return key->code;
+}
+
+/* One key of curses is all that the mouse did until nothing more came: over a slow line both clicks of a
+ * double one. It gives the newest first. */
+static void take_mouse(struct term_keys *t)
 {
     MEVENT event;
 
-    if (getmouse(&event) != OK)
-        return false;
-    key->row = event.y;
-    key->column = event.x;
-    if (event.bstate & BUTTON4_PRESSED) {
-        key->code = UI_WHEEL_UP;
-    } else if (event.bstate & BUTTON5_PRESSED) {
-        key->code = UI_WHEEL_DOWN;
-    } else if (event.bstate & BUTTON1_PRESSED) {
-        key->code = UI_CLICK;
-        key->again = key_clicks_again(&t->clicks, event.y, event.x, clock_ns() / 1000000);
-    } else {
-        return false;
-    }
-    return true;
+    t->mice = 0;
+    while (t->mice < MEM_COUNT(t->mouse) && getmouse(&event) == OK)
+        t->mice += of_mouse(&event, &t->mouse[t->mice]);
 }
 
 /* Whether a key is one of the two around a pasted text; of what is between them it says so. */
@@ -61,6 +62,12 @@ static bool next_key(struct term_keys *t, int tty, struct key *key)
     int kind;
 
     for (;;) {
+        if (t->mice) {
+            *key = t->mouse[--t->mice];
+            key->again = key->code == UI_CLICK &&
+                         key_clicks_again(&t->clicks, key->row, key->column, clock_ns() / 1000000);
+            return true;
+        }
         *key = (struct key){0};
         kind = get_wch(&code);
         if (kind == ERR)
@@ -70,8 +77,7 @@ static bool next_key(struct term_keys *t, int tty, struct key *key)
             return true;
         }
         if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
-            if (take_mouse(t, key))
-                return true;
+            take_mouse(t);
             continue;
         }
         if (kind == KEY_CODE_YES && code >= KEY_F(1) && code <= KEY_F(12)) {

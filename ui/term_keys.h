@@ -6,6 +6,8 @@
 
 struct term_keys {
     struct key_clicks clicks;
+    struct key mouse[8]; /* what curses told at once: as much as it keeps; */
+    size_t mice;         /* so many wait, the oldest last */
     bool pasting;
     uint64_t pasted_ns; /* when a piece came last */
 };

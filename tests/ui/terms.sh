@@ -97,6 +97,13 @@ if [ "$(tput -T xterm kmous)" = "$(printf '\033[<')" ]; then
         "key:$(click 45 4)" "text:by name" "key:$(click 26 4)" "text:by best" sleep:0.5 "key:$(click 30 6)" sleep:0.5 key:$'\r' "text:loss" key:q -- \
         "$CHORUS" --results results
     check "clicks on screens, heads and a run" test $? = 0
+    TERM=xterm play 24x80 "text:runs" sleep:0.3 "key:$(click 30 6)$(click 30 6)" "text:loss" key:q -- "$CHORUS" --results results
+    check "a double click that comes in one piece" test $? = 0
+    rm -rf "$HOME" && mkdir "$HOME"
+    TERM=xterm play 24x80 "raw:board" like:drawn "key:$(click 12 1)$(click 26 1)" sleep:0.5 like:drawn keep:shown key:q -- \
+        "$CHORUS" --results results
+    python3 "$here/vt.py" 24x80 <shown >seen
+    check "of two clicks in one piece the first comes first" same_picture
     TERM=xterm play 24x80 "text:runs" sleep:0.3 "key:$(printf '\033[<65;30;8M\033[<65;30;8M')" sleep:0.5 "key:$(printf '\033[<64;30;8M')" \
         sleep:0.3 key:$'\r' "text:loss" key:q -- "$CHORUS" --results results
     check "the wheel" test $? = 0
