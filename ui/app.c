@@ -17,10 +17,8 @@
 
 #define TICK_NS   100000000ull
 #define ASKED_NS  1000000000ull /* what comes so soon behind a key may be its answer */
-#define KEYS_NS   30000000ull /* of keys at a time: a long text that is pasted is seen coming in */
-#define ANSWER_NS 10000000ull /* a frame waits so long for an answer that makes it whole */
-#define PARTS_NS  40000000ull /* behind a key, where one that was not whole is there already */
-#define AHEAD_NS  1000000000ull /* keys behind a q wait so long for its question */
+#define ANSWER_NS 10000000ull   /* a frame waits so long for an answer that makes it whole */
+#define PARTS_NS  40000000ull   /* behind a key, where one that was not whole is there already */
 #define FDS       32
 #define SCRIPT_MS                                                                                  \
     20000 /* a script's keys come before a slow machine has done what the last one asked */
@@ -42,6 +40,7 @@ uint64_t app_ns(const struct app *app)
 void app_show(struct app *app, int screen)
 {
     app->shown = screen;
+    app->own->shown_ns = clock_ns();
     app->dirty = true;
     if (app_screens[screen]->show)
         app_screens[screen]->show(app->screen[screen]);
@@ -89,12 +88,11 @@ bool app_types(const struct app *app)
     return app->own->popup == POPUP_PROMPT || app_wants_text(app);
 }
 
-static void draw(struct app *app)
+void app_lay_out(struct app *app)
 {
     struct app_int *own = app->own;
     struct grid *g = &own->grid;
 
-    app->dirty = false;
     own->hints = 0;
     grid_clear(g);
     if (g->rows < APP_LEAST_ROWS || g->columns < APP_LEAST_COLUMNS) {
@@ -120,165 +118,19 @@ static void draw(struct app *app)
         bar_bottom(app, g);
         popup_draw(app, g);
     }
-    if (own->term)
-        term_draw(own->term, g);
+}
+
+static void draw(struct app *app)
+{
+    app->dirty = false;
+    app_lay_out(app);
+    if (app->own->term)
+        term_draw(app->own->term, &app->own->grid);
 }
 
 const char *app_theme(const struct app *app)
 {
     return app->config.theme ? app->config.theme : settings_get(app->settings, "theme", "dark");
-}
-
-static void next_theme(struct app *app)
-{
-    static const char *const themes[] = {"dark", "light", "mono"};
-    const char *now = app_theme(app);
-    int i = 0;
-
-    while (i < 2 && strcmp(themes[i], now) != 0)
-        i++;
-    i = (i + 1) % 3;
-    app->config.theme = themes[i];
-    settings_set(app->settings, "theme", themes[i]);
-    if (app->own->term)
-        term_theme(app->own->term, themes[i]);
-    app_say(app, GRID_TEXT, "theme: %s", themes[i]);
-}
-
-static void turn_per_cent(struct app *app)
-{
-    share_choose(!share_in_per_cent());
-    settings_set_is(app->settings, "percent", share_in_per_cent());
-    app_say(app, GRID_TEXT,
-            share_in_per_cent() ? "accuracies per cent" : "accuracies as fractions");
-}
-
-/* By its number or its name in the first line. */
-static void choose_screen(struct app *app, int to)
-{
-    const struct screen *s = app_screens[app->shown];
-
-    if (!s->lead || !s->lead(app->screen[app->shown], to))
-        app_show(app, to);
-}
-
-static bool key_of_everywhere(struct app *app, const struct key *key)
-{
-    switch (key->code) {
-    case '?':
-        bar_help(app);
-        return true;
-    case ':':
-        command_show(app);
-        return true;
-    case 'w':
-        command_write(app);
-        return true;
-    case '%':
-        turn_per_cent(app);
-        return true;
-    case 20: /* Ctrl-T */
-        next_theme(app);
-        return true;
-    case 'q':
-        app_quit(app);
-        return true;
-    case 3: /* Ctrl-C */
-        app_quit(app);
-        return true;
-    }
-    if (key->code >= '1' && key->code <= '7') {
-        choose_screen(app, key->code - '1');
-        return true;
-    }
-    return false;
-}
-
-static void handle(struct app *app, const struct key *key);
-
-/* A text that is pasted is one to be typed and no keys: a line break in it starts nothing. True: this piece
- * of it goes nowhere. Breaks become blanks, but the last. */
-static bool keep_from_pasting(struct app *app, const struct key *key)
-{
-    struct app_int *own = app->own;
-    bool is_break = key->code == UI_ENTER || key->code == UI_TAB,
-         broken = own->paste == PASTE_BREAK;
-    struct key blank = {.code = ' ', .pasted = true};
-
-    if (!key->pasted || key->code == UI_RESIZE) {
-        own->paste = PASTE_NONE;
-        return false;
-    }
-    if (!app_types(app)) {
-        app_say(app, GRID_WARN,
-                "What is pasted is text: open a field with Enter, or a command line with :, "
-                "and paste it there.");
-        return true;
-    }
-    if (is_break)
-        own->paste = own->paste == PASTE_NONE ? PASTE_NONE : PASTE_BREAK;
-    if (key->code < ' ' || key->code == 127 || key->code >= UI_KEYS)
-        return true;
-    own->paste = PASTE_BEGUN;
-    if (broken)
-        handle(app, &blank);
-    return false;
-}
-
-static void handle(struct app *app, const struct key *key)
-{
-    const struct screen *s = app_screens[app->shown];
-    struct key hinted;
-
-    if (keep_from_pasting(app, key))
-        return;
-
-    switch (key->code) {
-    case UI_RESIZE:
-        app_resize(app, key->row, key->column);
-        return;
-    case 12: /* Ctrl-L */
-        if (app->own->term)
-            term_redraw(app->own->term);
-        return;
-    case 26: /* Ctrl-Z */
-        if (app->own->term)
-            term_suspend(app->own->term);
-        return;
-    }
-    if (popup_key(app, key))
-        return;
-    app->own->said[0] = 0;
-    if (key->code >= UI_F1 && key->code < UI_F1 + SCREENS) {
-        choose_screen(app, key->code - UI_F1);
-        return;
-    }
-    if (key->code == UI_CLICK && key->row == 0) {
-        int screen = bar_screen_at(app, key->column);
-
-        if (screen >= 0)
-            choose_screen(app, screen);
-        return;
-    }
-    if (key->code == UI_CLICK && bar_hint_at(app, key->row, key->column, &hinted)) {
-        handle(app, &hinted);
-        return;
-    }
-    if (app_wants_text(app) && key->code != 3) {
-        s->key(app->screen[app->shown], key);
-        return;
-    }
-    if (key->code == 3 || !s->key(app->screen[app->shown], key))
-        key_of_everywhere(app, key);
-}
-
-static void press(struct app *app, const struct key *key)
-{
-    app->dirty = true;
-    app->own->keyed_ns = clock_ns();
-    app->own->pressing = true;
-    handle(app, key);
-    app->own->pressing = false;
 }
 
 static void say_clean(struct app *app, int role, const char *line)
@@ -318,8 +170,7 @@ static void say_line(void *user, const char *verb, const char *line)
     app_log_from(user, LOG_INFO, verb, line);
 }
 
-/* Who was stopped and goes on has a terminal again, or not yet. */
-static void look_at_terminal(struct app *app)
+void app_look_at_terminal(struct app *app)
 {
     struct app_int *own = app->own;
     enum term_place place = own->term ? term_place(own->term) : TERM_HERE;
@@ -339,12 +190,6 @@ static int add_fd(struct pollfd *fds, int n, int fd)
     return n;
 }
 
-/* Whoever types "ql" answers what q will ask, also where a busy disk makes that come late. */
-static bool asks_soon(const struct app_int *own)
-{
-    return own->quitting && clock_ns() - own->keyed_ns < AHEAD_NS;
-}
-
 static void wait_for_something(struct app *app, int ms)
 {
     struct pollfd fds[FDS];
@@ -352,7 +197,7 @@ static void wait_for_something(struct app *app, int ms)
     size_t count = jobs_fds(app->jobs, jobs, MEM_COUNT(jobs));
 
     n = add_fd(fds, n, app->own->term ? term_fd(app->own->term) : -1);
-    if (n && (app->own->away || asks_soon(app->own)))
+    if (n && (app->own->away || keys_wait(app)))
         fds[0].events = 0; /* but that it has gone is heard */
     n = add_fd(fds, n, app->own->term ? term_talk_fd(app->own->term) : -1);
     n = add_fd(fds, n, log_fd(app));
@@ -416,39 +261,6 @@ static void take_all(struct app *app)
     app->dirty |= log_take(app);
 }
 
-static bool has_more(const struct term *term)
-{
-    struct pollfd fd = {.fd = term_fd(term), .events = POLLIN};
-
-    return poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN);
-}
-
-static void read_keys(struct app *app, int *ms)
-{
-    struct app_int *own = app->own;
-    uint64_t began = clock_ns();
-    struct key key;
-
-    app->typed_ahead = false;
-    while (own->term && !own->away && !app->over && !asks_soon(own) && term_key(own->term, &key)) {
-        app->typed_ahead = has_more(own->term);
-        press(app, &key);
-        look_at_terminal(app); /* a key may have stopped the program */
-        if (app->typed_ahead && clock_ns() - began >= KEYS_NS) {
-            *ms = 0;
-            return;
-        }
-    }
-    app->typed_ahead = false;
-    while (own->script && !app->over && !script_over(own->script) &&
-           script_next(own->script, app, &key, ms))
-        press(app, &key);
-    if (own->script && script_over(own->script) && !own->term && !app->over) {
-        own->end = APP_STOP;
-        app->over = true;
-    }
-}
-
 /* How long the next frame is to wait: for its turn, or for what a key has asked. */
 static uint64_t wait_for_frame(const struct app *app, const struct beat *beat, uint64_t now)
 {
@@ -464,34 +276,38 @@ static uint64_t wait_for_frame(const struct app *app, const struct beat *beat, u
 
 static void loop(struct app *app)
 {
+    struct app_int *own = app->own;
     struct beat beat = {0};
-    uint64_t ticked = 0;
     int ms = 0;
 
     while (!app->over) {
         uint64_t now, rest;
+        bool chosen;
 
         wait_for_something(app, ms);
         look_at_signals(app);
         ms = 100;
         take_all(app);
-        look_at_terminal(app);
-        read_keys(app, &ms);
+        app_look_at_terminal(app);
+        keys_read(app, &ms);
         popup_next(app);
-        if (app->own->leaving && !feed_busy(app->feed)) {
-            app->own->end = APP_LEFT;
+        if (own->leaving && !feed_busy(app->feed)) {
+            own->end = APP_LEFT;
             app->over = true;
         }
         if (app->over)
             break;
         now = clock_ns();
-        if (now - ticked >= TICK_NS) {
-            ticked = now;
+        chosen = own->shown_ns > own->ticked_ns;
+        if (chosen || now - own->ticked_ns >= TICK_NS) {
+            own->ticked_ns = now;
             app->dirty |= tick(app);
         }
-        if (!app->dirty || app->own->away)
+        if (chosen)
+            app_lay_out(app); /* it asks for what it shows */
+        if (!app->dirty || own->away)
             continue;
-        rest = app->own->term ? wait_for_frame(app, &beat, now) : 0;
+        rest = own->term ? wait_for_frame(app, &beat, now) : 0;
         if (rest) {
             ms = (int)(rest / 1000000) + 1 < ms ? (int)(rest / 1000000) + 1 : ms;
             continue;

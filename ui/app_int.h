@@ -41,12 +41,14 @@ struct app_int {
     struct term *term; /* NULL: a script draws without one */
     struct grid grid;
     enum app_end end;
-    uint64_t keyed_ns; /* when a key was pressed last */
-    bool away;         /* the terminal is others' just now */
-    bool leaving;      /* as soon as nothing runs */
-    struct bar_hint {  /* (hints) in the line of what keys do, as it was drawn last */
-        int from, to;  /* columns */
-        char key[16];  /* as key_parse takes it, or the two of a pair as they stand there */
+    uint64_t keyed_ns; /* when a key was pressed last, */
+    uint64_t shown_ns; /* and when a screen was chosen */
+    uint64_t ticked_ns;
+    bool away;        /* the terminal is others' just now */
+    bool leaving;     /* as soon as nothing runs */
+    struct bar_hint { /* (hints) in the line of what keys do, as it was drawn last */
+        int from, to; /* columns */
+        char key[16]; /* as key_parse takes it, or the two of a pair as they stand there */
     } hint[SCREEN_HINTS + 4];
     int hints;
     bool folder_told; /* that the folder of results is gone */
@@ -99,6 +101,17 @@ struct app_int {
     struct training *training; /* a command that one is about */
     struct training *resuming; /* and a `resume` or `go` */
 };
+
+/* app.c */
+void app_lay_out(struct app *app); /* the frame as it would be seen now */
+void app_look_at_terminal(
+    struct app *app); /* who was stopped and goes on has one again, or not yet */
+
+/* app_keys.c */
+void keys_read(struct app *app,
+               int *ms); /* those that are here, and a script's; ms: as script_next */
+/* Those that are typed ahead wait for what is read for those before them. */
+bool keys_wait(const struct app *app);
 
 /* app_quit.c */
 void app_quit(struct app *app); /* 'q': asks where something would be lost */

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <ncurses.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -471,6 +472,13 @@ bool term_key(struct term *t, struct key *key)
         key->column = t->columns;
     }
     return true;
+}
+
+bool term_more(const struct term *t)
+{
+    struct pollfd fd = {.fd = t->tty, .events = POLLIN};
+
+    return t->keys.mice || (poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN));
 }
 
 void term_suspend(struct term *t)

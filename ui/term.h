@@ -27,6 +27,7 @@ bool term_ascii(const struct term *t);  /* wished for, or the locale has no UTF-
 bool term_blocks(const struct term *t); /* its font has no Braille */
 void term_draw(struct term *t, const struct grid *g);
 bool term_key(struct term *t, struct key *key); /* false: none waits */
+bool term_more(const struct term *t);           /* another one is here */
 int term_fd(const struct term *t);
 int term_talk_fd(const struct term *t);
 void term_theme(struct term *t, const char *theme);
