@@ -41,6 +41,7 @@ void app_show(struct app *app, int screen)
 {
     app->shown = screen;
     app->own->shown_ns = clock_ns();
+    app->own->awaited = true;
     app->dirty = true;
     if (app_screens[screen]->show)
         app_screens[screen]->show(app->screen[screen]);

@@ -42,7 +42,8 @@ struct app_int {
     struct grid grid;
     enum app_end end;
     uint64_t keyed_ns; /* when a key was pressed last, */
-    uint64_t shown_ns; /* and when a screen was chosen */
+    uint64_t shown_ns; /* and when a screen was chosen, */
+    bool awaited;      /* of which something is still to be read */
     uint64_t ticked_ns;
     bool away;        /* the terminal is others' just now */
     bool leaving;     /* as soon as nothing runs */
@@ -108,10 +109,9 @@ void app_look_at_terminal(
     struct app *app); /* who was stopped and goes on has one again, or not yet */
 
 /* app_keys.c */
-void keys_read(struct app *app,
-               int *ms); /* those that are here, and a script's; ms: as script_next */
-/* Those that are typed ahead wait for what is read for those before them. */
-bool keys_wait(const struct app *app);
+/* Those that are here, and a script's; ms: as script_next. */
+void keys_read(struct app *app, int *ms);
+bool keys_wait(const struct app *app); /* for an answer to those before them */
 
 /* app_quit.c */
 void app_quit(struct app *app); /* 'q': asks where something would be lost */

@@ -166,11 +166,28 @@ static void press(struct app *app, const struct key *key)
 bool keys_wait(const struct app *app)
 {
     const struct app_int *own = app->own;
-    uint64_t now = clock_ns();
 
-    return (own->quitting && now - own->keyed_ns < AHEAD_NS) ||
-           (now - own->shown_ns < SHOWN_NS &&
-            (own->ticked_ns < own->shown_ns || !tasks_idle(app->tasks)));
+    return own->awaited || (own->quitting && clock_ns() - own->keyed_ns < AHEAD_NS);
+}
+
+static bool still_reads(const struct app *app)
+{
+    return !tasks_idle(app->tasks) && clock_ns() - app->own->shown_ns < SHOWN_NS;
+}
+
+/* Whoever types "5a" means the screen that 5 brings, also where a slow line made it one piece: keys wait until
+ * that has read what it shows, and has laid it out, which may ask for more. */
+static void look_at_awaited(struct app *app)
+{
+    struct app_int *own = app->own;
+
+    if (!own->awaited || own->ticked_ns < own->shown_ns)
+        return;
+    own->awaited = still_reads(app);
+    if (own->awaited)
+        return;
+    app_lay_out(app);
+    own->awaited = still_reads(app);
 }
 
 void keys_read(struct app *app, int *ms)
@@ -180,6 +197,7 @@ void keys_read(struct app *app, int *ms)
     struct key key;
 
     app->typed_ahead = false;
+    look_at_awaited(app);
     while (own->term && !own->away && !app->over && !keys_wait(app) && term_key(own->term, &key)) {
         app->typed_ahead = term_more(own->term);
         press(app, &key);

@@ -1,7 +1,6 @@
 """pieces.py ROWSxCOLUMNS KEYS -- COMMAND...: the same keys one by one, each when the screen has come to rest, in pieces
-of any length, and all at once: what is shown in the end is the same. KEYS: words as below, or a number: so many
-random ones of that seed (COUNT, 12 unless the environment says). What was not the same goes to ./one ./pieces ./once;
-the exit code is 1 then."""
+of any length, and all at once: what is shown in the end is the same. KEYS: words as below, or a number: twelve
+random ones of that seed. What was not the same goes to ./one ./pieces ./once; the exit code is 1 then."""
 import fcntl, os, pty, random, select, shutil, struct, subprocess, sys, termios, time
 
 size, word, command = sys.argv[1], sys.argv[2], sys.argv[4:]
@@ -18,9 +17,9 @@ def mouse(button, column, row):
 def random_keys(seed):
     draw = random.Random(seed)
     keys = []
-    for _ in range(int(os.environ.get("COUNT", "12"))):
+    for _ in range(12):
         kind = draw.random()
-        at = draw.randint(1, columns), draw.randint(1, rows)
+        at = draw.randint(1, columns), draw.randint(1, rows - 3) # below, something would be started
         if kind < 0.3:
             keys.append(draw.choice(list(NAMED.values())))
         elif kind < 0.45:
@@ -65,14 +64,14 @@ def shown(pieces, rests):
 
     while b"\x1b[?1049h" not in seen:
         rest(0.1)
-    rest(0.8)
+    rest(0.4)
     for piece in pieces:
         os.write(fd, piece)
         if rests:
             rest(0.25)
         else:
             time.sleep(0.001)
-    rest(0.8)
+    rest(0.4)
     os.kill(pid, 9)
     os.waitpid(pid, 0)
     os.close(fd)
