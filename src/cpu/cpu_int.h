@@ -21,6 +21,13 @@ struct cpu_norm {
     bool relu; /* behind it, done in the same step */
 } __attribute__((aligned(64)));
 
+/* What a kernel does to the numbers that it passes on, or is given and leaves rounded. */
+enum cpu_rounding {
+    CPU_ROUND_NOT,
+    CPU_ROUND_BF16,        /* as rounded_bf16 */
+    CPU_ROUND_BF16_AT_ONCE /* by the processor's instruction */
+};
+
 struct cpu_update { /* a step of an optimizer: w -= lr * what it makes of g */
     enum spec_optimizer optimizer;
     float lr, scale; /* g = gradient * scale + coupled * w */
@@ -64,11 +71,14 @@ struct cpu_kernels {
     /* db[o] = (add ? itself : 0) + sum over images */
     void (*bias_sums)(int groups, int outputs, const float *dy, size_t dy_group, float *db,
                       bool add);
-    void (*relu)(size_t n, const float *x, float *y); /* n floats, a multiple of lanes */
-    void (*relu_back)(size_t n, const float *y, const float *dy, bool add, float *dx);
-    void (*tanh)(size_t n, const float *x, float *y);
-    void (*tanh_back)(size_t n, const float *y, const float *dy, bool add, float *dx);
-    void (*add)(size_t n, const float *a, const float *b, float *y);
+    /* n floats, a multiple of lanes; x and dy are rounded as they are read, dx where `below` says so. */
+    void (*relu)(size_t n, const float *x, enum cpu_rounding round, float *y);
+    void (*relu_back)(size_t n, const float *y, const float *dy, bool add, enum cpu_rounding round,
+                      bool below, float *dx);
+    void (*tanh)(size_t n, const float *x, enum cpu_rounding round, float *y);
+    void (*tanh_back)(size_t n, const float *y, const float *dy, bool add, enum cpu_rounding round,
+                      bool below, float *dx);
+    void (*add)(size_t n, const float *a, const float *b, enum cpu_rounding round, float *y);
     /* pools of one group */
     void (*avgpool)(const struct net_layer *l, const float *x, float *y);
     void (*avgpool_back)(const struct net_layer *l, const float *dy, float *dx); /* adds */
@@ -77,15 +87,17 @@ struct cpu_kernels {
                          float *dx); /* adds */
     /* batch norm, one channel of one group: n pixels, the first `images` lanes hold some. What
      * is summed is summed by lane; sum_dy and sum_dy_x are 64-byte aligned. */
-    void (*moments)(size_t n, const float *x, double *mean, double *m2);
-    void (*normalize)(size_t n, const struct cpu_norm *c, const float *x, float *y);
-    void (*norm_sums)(size_t n, const struct cpu_norm *c, const float *x, const float *dy,
-                      float *sum_dy, float *sum_dy_x);
+    void (*moments)(size_t n, enum cpu_rounding round, float *x, double *mean, double *m2);
+    void (*normalize)(size_t n, const struct cpu_norm *c, enum cpu_rounding round, const float *x,
+                      float *y);
+    void (*norm_sums)(size_t n, const struct cpu_norm *c, const float *x, enum cpu_rounding round,
+                      float *dy, float *sum_dy, float *sum_dy_x);
     void (*norm_back)(size_t n, const struct cpu_norm *c, int images, const float *x,
-                      const float *dy, bool add, float *dx); /* dx may be dy */
-    void (*add_relu)(size_t n, const float *a, const float *b, float *y);
-    void (*add_back)(size_t n, const float *y, const float *dy, bool add, float *dx, bool add2,
-                     float *dx2);
+                      const float *dy, bool add, enum cpu_rounding round,
+                      float *dx); /* dx may be dy */
+    void (*add_relu)(size_t n, const float *a, const float *b, enum cpu_rounding round, float *y);
+    void (*add_back)(size_t n, const float *y, enum cpu_rounding round, float *dy, bool add,
+                     float *dx, bool add2, float *dx2);
     /* keep[i]: bit per lane, of elements e = 0..size in (h, w, c) order of images first..first+lanes-1 */
     void (*dropout_mask)(struct rng_key key, uint64_t first, size_t size, uint32_t limit,
                          uint16_t *keep);
@@ -95,7 +107,8 @@ struct cpu_kernels {
     void (*update)(const struct cpu_update *u, float *param, float *slot1, float *slot2,
                    const float *gradient, size_t n);
     void (*add_into)(size_t n, float *sum, const float *more);
-    double (*square)(size_t n, const float *x);             /* sum of squares, in a fixed order */
+    double (*square)(size_t n, const float *x); /* sum of squares, in a fixed order */
+    enum cpu_rounding rounding;                 /* how round_bf16 does it, for the others */
     void (*round_bf16)(size_t n, const float *x, float *y); /* to bf16's precision; y may be x */
     /* Softmax cross entropy of one group: gradient to the logits [classes][lanes] times scale, zero
      * in the lanes behind `images`; the images' losses, and whether they are right. */

@@ -42,6 +42,18 @@ static int reader(const struct net *net, int layer)
     return -1;
 }
 
+/* Whether what a layer leaves as floats is rounded to bf16 by who reads it: a pass over memory less. */
+static bool reader_rounds(const struct backend_session *s, const struct cpu_layer *c)
+{
+    const struct net *net = s->plan.net;
+    int next = reader(net, c->index);
+    enum net_op by = next < 0 ? NET_CONV : net->layer[next].op;
+
+    return s->bf16 && c->tail == c->index && next < s->layers - 1 && /* the logits are not */
+           (c->l.op == NET_DENSE || (c->l.op == NET_CONV && !c->ops_train->rounds)) &&
+           (by == NET_BATCHNORM || by == NET_RELU || by == NET_TANH);
+}
+
 /* A chain of layers without residuals and batch norm: each output has one reader. */
 static bool is_plain(const struct net *net)
 {
@@ -464,6 +476,7 @@ void cpu_lay_out(struct backend_session *s)
                 s->layer[next].fused = true;
             }
         }
+        c->reader_rounds = reader_rounds(s, c);
         c->in_place = !c->fused && overwrites(net, c);
     }
     s->spare = !plain && cpu_spares(s);

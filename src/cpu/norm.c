@@ -100,12 +100,13 @@ static void collect(struct cpu_worker *w, const struct cpu_layer *c, int place, 
 {
     const struct backend_session *s = w->team->s;
     size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w;
+    enum cpu_rounding round = cpu_rounding_below(s, c);
 
     for (int g = place; g < place + n; g++) {
         for (int i = 0; i < c->l.in.c; i++) {
             double mean[CPU_LANES], m2[CPU_LANES];
-            s->k->moments(pixels, cpu_act(w, c->l.src, g) + (size_t)i * pixels * s->lanes, mean,
-                          m2);
+            s->k->moments(pixels, round, cpu_act(w, c->l.src, g) + (size_t)i * pixels * s->lanes,
+                          mean, m2);
             size_t image = (size_t)g * s->lanes;
             for (struct segment at; image < group_end(s, g); image = at.end) {
                 at = segment_at(s, image);
@@ -188,7 +189,8 @@ static void channel_of(const struct cpu_worker *w, const struct cpu_model *m,
 static void normalize(const struct cpu_worker *w, const struct cpu_model *m,
                       const struct cpu_layer *c, int g, bool training, const float *x, float *y)
 {
-    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * w->team->s->lanes;
+    const struct backend_session *s = w->team->s;
+    size_t pixels = (size_t)c->l.in.h * (size_t)c->l.in.w, floats = pixels * s->lanes;
     struct cpu_norm k = {.relu = c->tail > c->index};
 
     for (int i = 0; i < c->l.in.c; i++) {
@@ -197,9 +199,8 @@ static void normalize(const struct cpu_worker *w, const struct cpu_model *m,
         else
             set_forward(m, c, i, (double)m->stat[c->mean + (size_t)i],
                         (double)m->stat[c->var + (size_t)i], 0, 1, &k);
-        w->team->s->k->normalize(pixels, &k, x + (size_t)i * floats, y + (size_t)i * floats);
-        if (w->team->s->bf16) /* while it is in the cache */
-            w->team->s->k->round_bf16(floats, y + (size_t)i * floats, y + (size_t)i * floats);
+        s->k->normalize(pixels, &k, cpu_rounding(s), x + (size_t)i * floats,
+                        y + (size_t)i * floats);
     }
 }
 
@@ -263,9 +264,8 @@ static void sum_back(struct cpu_worker *w, const struct cpu_model *m, const stru
     for (int i = 0; i < c->l.in.c; i++) {
         double all[2] = {0};
         channel_of(w, m, c, g, i, &k);
-        if (s->bf16)
-            s->k->round_bf16(floats, dy + (size_t)i * floats, dy + (size_t)i * floats);
-        s->k->norm_sums(pixels, &k, x + (size_t)i * floats, dy + (size_t)i * floats, by[0], by[1]);
+        s->k->norm_sums(pixels, &k, x + (size_t)i * floats, cpu_rounding(s),
+                        dy + (size_t)i * floats, by[0], by[1]);
         size_t image = (size_t)g * s->lanes;
         for (struct segment at; image < group_end(s, g); image = at.end) {
             at = segment_at(s, image);
@@ -311,7 +311,7 @@ void cpu_norm_backward(struct cpu_worker *w, const struct cpu_model *m, const st
             }
             s->k->norm_back(pixels, k, (int)(group_end(s, g) - (size_t)g * s->lanes),
                             x + (size_t)i * floats, dy + (size_t)i * floats, c->add,
-                            dx + (size_t)i * floats);
+                            cpu_rounding_below(s, c), dx + (size_t)i * floats);
         }
         known = mixed ? -1 : first.span;
     }

@@ -8,8 +8,6 @@
 #define ROWS_AT_ONCE 96
 /* Of a large batch: what dense kernels go over again and again stays in the second cache. */
 #define GROUPS_AT_ONCE 64
-/* Floats that stay in the first cache between two passes over them. */
-#define CACHED 4096
 
 void cpu_units(const struct cpu_worker *w, size_t units, int *from, int *to)
 {
@@ -91,11 +89,20 @@ static void dense_forward(struct cpu_worker *w, const struct cpu_model *m, int i
                  cpu_act(w, i, g) + p.at, c->out * s->lanes);
 }
 
-/* Whether a layer rounds to bf16 what it stores, and the gradient that it reads, by itself. */
+/* Whether a layer's own kernels round to bf16 what it stores, and the gradient that it reads, or those of its
+ * only reader do. */
 static bool rounds(const struct cpu_layer *c, bool training)
 {
-    return c->l.op == NET_BATCHNORM || c->l.op == NET_ADD ||
+    return c->l.op == NET_BATCHNORM || c->l.op == NET_ADD || c->l.op == NET_RELU ||
+           c->l.op == NET_TANH || (training && c->reader_rounds) ||
            (c->l.op == NET_CONV && (training ? c->ops_train : c->ops)->rounds);
+}
+
+/* Of a layer's output. */
+static enum cpu_rounding rounding_of(const struct backend_session *s, const struct cpu_layer *c)
+{
+    return c->index < s->layers - 1 ? cpu_rounding(s)
+                                    : CPU_ROUND_NOT; /* the logits stay as they are */
 }
 
 void cpu_add_forward(const struct cpu_worker *w, const struct cpu_layer *c, size_t n,
@@ -104,12 +111,7 @@ void cpu_add_forward(const struct cpu_worker *w, const struct cpu_layer *c, size
     const struct backend_session *s = w->team->s;
     const struct cpu_kernels *k = s->k;
 
-    for (size_t at = 0, some; at < n; at += some) {
-        some = n - at < CACHED ? n - at : CACHED;
-        (c->tail > c->index ? k->add_relu : k->add)(some, a + at, b + at, y + at);
-        if (s->bf16 && c->index < s->layers - 1)
-            k->round_bf16(some, y + at, y + at);
-    }
+    (c->tail > c->index ? k->add_relu : k->add)(n, a, b, rounding_of(s, c), y);
 }
 
 static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i, int place, int n,
@@ -128,6 +130,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
         return;
     const float *x = cpu_act(w, l->src, p.place);
     float *y = cpu_act(w, c->tail, p.place);
+    enum cpu_rounding round = rounding_of(s, c);
     switch (l->op) {
     case NET_CONV: {
         const struct cpu_conv_ops *ops = training ? c->ops_train : c->ops;
@@ -143,7 +146,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_RELU:
     case NET_TANH:
         for (int g = 0; g < p.n; g++)
-            (l->op == NET_RELU ? k->relu : k->tanh)(p.floats, x + (size_t)g * in + p.at,
+            (l->op == NET_RELU ? k->relu : k->tanh)(p.floats, x + (size_t)g * in + p.at, round,
                                                     y + (size_t)g * out + p.at);
         break;
     case NET_AVGPOOL:
@@ -168,7 +171,7 @@ static void layer_forward(struct cpu_worker *w, const struct cpu_model *m, int i
     case NET_BATCHNORM: /* in cpu_forward, for its barriers */
         break;
     }
-    if (s->bf16 && i < s->layers - 1 && !rounds(c, training)) { /* the logits stay as they are */
+    if (round != CPU_ROUND_NOT && !rounds(c, training)) {
         for (int g = 0; g < p.n; g++) {
             float *at = y + (size_t)g * out + (c->units ? p.at : 0);
             k->round_bf16(c->units ? p.floats : out, at, at);
@@ -334,7 +337,7 @@ static void share_gradient(struct cpu_worker *w, const struct cpu_layer *c, stru
         cpu_barrier(w);
     if (!going(w, 1))
         return;
-    if (s->bf16)
+    if (s->bf16 && !c->reader_rounds)
         round_gradient(w, c->tail, p);
     if (p.floats) /* a layer of 10 units has none for a second thread */
         turn_units(w, c, unit, unit + (int)(p.floats / s->lanes), turned_by_all(w, c));
@@ -466,16 +469,13 @@ static void add_backward(const struct cpu_worker *w, const struct cpu_layer *c, 
                          const float *y, float *dy, float *dx, float *dx2)
 {
     const struct cpu_kernels *k = w->team->s->k;
+    enum cpu_rounding round = cpu_rounding(w->team->s);
     bool relu = c->tail > c->index, first = relu || dx != dy;
 
-    for (size_t at = 0, some; at < n; at += some) {
-        some = n - at < CACHED ? n - at : CACHED;
-        if (w->team->s->bf16)
-            k->round_bf16(some, dy + at, dy + at);
-        if (first || dx2)
-            k->add_back(some, relu ? y + at : NULL, dy + at, c->add, first && dx ? dx + at : NULL,
-                        c->add2, dx2 ? dx2 + at : NULL);
-    }
+    if (first || dx2)
+        k->add_back(n, relu ? y : NULL, round, dy, c->add, first ? dx : NULL, c->add2, dx2);
+    else if (round != CPU_ROUND_NOT)
+        k->round_bf16(n, dy, dy);
 }
 
 /* Layers without weights: dx from dy. */
@@ -489,6 +489,8 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
     const float *x = cpu_back(w, l->src, p.place), *y = cpu_back(w, c->tail, p.place);
     const float *dy = cpu_grad(w, c->tail, p.place);
     float *dx = c->first ? NULL : cpu_grad(w, l->src, p.place);
+    enum cpu_rounding round = cpu_rounding(s);
+    bool below = cpu_rounding_below(s, c) != CPU_ROUND_NOT;
 
     if (l->op == NET_ADD) {
         float *dx2 = c->first2 ? NULL : cpu_grad(w, l->src2, p.place);
@@ -502,10 +504,10 @@ static void point_backward(struct cpu_worker *w, int i, struct part p)
     for (int g = 0; g < p.n; g++, x += in, y += out, dy += out, dx += in) {
         switch (l->op) {
         case NET_RELU:
-            k->relu_back(p.floats, y + p.at, dy + p.at, c->add, dx + p.at);
+            k->relu_back(p.floats, y + p.at, dy + p.at, c->add, round, below, dx + p.at);
             break;
         case NET_TANH:
-            k->tanh_back(p.floats, y + p.at, dy + p.at, c->add, dx + p.at);
+            k->tanh_back(p.floats, y + p.at, dy + p.at, c->add, round, below, dx + p.at);
             break;
         case NET_AVGPOOL:
         case NET_GLOBALAVGPOOL:

@@ -23,12 +23,14 @@ struct cpu_layer {
     bool cut;                       /* some of the net's outputs are never computed */
     bool first, first2;             /* nobody needs the gradient of its input, of src2 */
     bool idle;                      /* nor that of its output: no parameter here or in front */
-    bool in_place;                  /* its output lies over its source's */
-    bool grad_in_place;             /* so does the gradient */
-    bool add, add2;                 /* gradient to src / src2 is added: a later layer wrote it */
-    int shared_before;              /* dense, with units: how many such layers lie in front */
-    bool units;     /* threads share out its units over all images, not the images */
-    bool own_slice; /* each thread sums its weights' gradient in a vector of its own */
+    bool reader_rounds; /* training in bf16: its only reader rounds what it makes, and the
+                                       gradient to that, on its way */
+    bool in_place;      /* its output lies over its source's */
+    bool grad_in_place; /* so does the gradient */
+    bool add, add2;     /* gradient to src / src2 is added: a later layer wrote it */
+    int shared_before;  /* dense, with units: how many such layers lie in front */
+    bool units;         /* threads share out its units over all images, not the images */
+    bool own_slice;     /* each thread sums its weights' gradient in a vector of its own */
     bool wait_forward,
         wait_backward;           /* a barrier stands in front: its input, or the gradient to its
                                          output, comes from several threads */
@@ -321,6 +323,18 @@ void cpu_evaluate(struct cpu_worker *w, const struct cpu_job *job);
  * span, first: for augmentation, the place of the first in the epoch; span NULL: none. */
 void cpu_take_group(struct cpu_worker *w, const struct data_part *part, const uint32_t *index,
                     int lanes, const struct backend_span *span, uint64_t first, int place);
+
+/* How numbers are rounded on their way; those to and from a layer's source, which leaves that to it or not. */
+static inline enum cpu_rounding cpu_rounding(const struct backend_session *s)
+{
+    return s->bf16 ? s->k->rounding : CPU_ROUND_NOT;
+}
+
+static inline enum cpu_rounding cpu_rounding_below(const struct backend_session *s,
+                                                   const struct cpu_layer *c)
+{
+    return c->l.src >= 0 && s->layer[c->l.src].reader_rounds ? cpu_rounding(s) : CPU_ROUND_NOT;
+}
 
 /* step.c: layers [from, to) over groups place, ..., place + n - 1. */
 void cpu_forward(struct cpu_worker *w, const struct cpu_model *m, int from, int to, int place,

@@ -278,4 +278,48 @@ ALWAYS void reg_sums(reg a, reg b, reg c, reg d, float *sums)
 #endif
 }
 
+/* To the nearest number of bf16, ties to even, as its 32 bits; too large ones become infinite. What
+ * is not a number must not lose the bits that say so. */
+ALWAYS reg rounded_bf16(reg x)
+{
+    regu bits = (regu)x;
+    regu near = bits + 0x7fffu + (bits >> 16 & 1u);
+    regi none = x != x;
+
+    near = ((regu)none & (bits | 0x400000u)) | (~(regu)none & near);
+    return (reg)(near & 0xffff0000u);
+}
+
+#if REG == 16
+/* The same numbers, but what is below all normal ones becomes zero. Not an intrinsic: those want the rest of
+ * their function to be for such processors, too. */
+ALWAYS reg rounded_bf16_at_once(reg x)
+{
+    __m256i half;
+
+    __asm__("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(x));
+    return (reg)_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16);
+}
+#endif
+
+ALWAYS reg reg_rounded(reg x, enum cpu_rounding how)
+{
+#if REG == 16
+    if (how == CPU_ROUND_BF16_AT_ONCE)
+        return rounded_bf16_at_once(x);
+#endif
+    return how == CPU_ROUND_NOT ? x : rounded_bf16(x);
+}
+
+/* A call for each way of rounding, so that what it is inlined into has a loop of its own for each. */
+#define EACH_ROUNDING(round_, call_)                                                               \
+    do {                                                                                           \
+        if ((round_) == CPU_ROUND_NOT)                                                             \
+            call_(CPU_ROUND_NOT);                                                                  \
+        else if (REG < 16 || (round_) == CPU_ROUND_BF16)                                           \
+            call_(CPU_ROUND_BF16);                                                                 \
+        else                                                                                       \
+            call_(CPU_ROUND_BF16_AT_ONCE);                                                         \
+    } while (0)
+
 #endif

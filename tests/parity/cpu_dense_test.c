@@ -569,16 +569,16 @@ FOR_EACH_ISA(pointwise_layers)
     x[6] = INFINITY;
     x[7] = -INFINITY;
     memcpy(was, dx, n * sizeof *dx);
-    k->relu(n, x, y);
+    k->relu(n, x, CPU_ROUND_NOT, y);
     for (int add = 0; add < 2; add++) {
         memcpy(dx, was, n * sizeof *dx);
-        k->relu_back(n, y, dy, add, dx);
+        k->relu_back(n, y, dy, add, CPU_ROUND_NOT, false, dx);
         for (size_t i = 0; i < n; i++)
             CHECK(dx[i] == (add ? was[i] : 0) + (y[i] > 0 ? dy[i] : 0));
     }
     for (size_t i = 0; i < n; i++)
         CHECK(i == 5 ? isnan(y[i]) : y[i] == (x[i] > 0 ? x[i] : 0));
-    k->tanh(n, x, y);
+    k->tanh(n, x, CPU_ROUND_NOT, y);
     for (size_t i = 0; i < n; i++) {
         double want = tanh((double)x[i]);
         if (i == 5)
@@ -588,7 +588,7 @@ FOR_EACH_ISA(pointwise_layers)
     }
     for (int add = 0; add < 2; add++) {
         memcpy(dx, was, n * sizeof *dx);
-        k->tanh_back(n, y, dy, add, dx);
+        k->tanh_back(n, y, dy, add, CPU_ROUND_NOT, false, dx);
         for (size_t i = 0; i < n; i++) {
             double want =
                 (add ? (double)was[i] : 0) + (double)dy[i] * (1 - (double)y[i] * (double)y[i]);
@@ -596,12 +596,12 @@ FOR_EACH_ISA(pointwise_layers)
                 CHECK_NEAR(dx[i], want, 8 * EPS);
         }
     }
-    k->add(n, dy, was, dx);
+    k->add(n, dy, was, CPU_ROUND_NOT, dx);
     for (size_t i = 0; i < n; i++)
         CHECK(dx[i] == dy[i] + was[i]);
-    k->add_back(n, NULL, dy, false, dx, false, y);
+    k->add_back(n, NULL, CPU_ROUND_NOT, dy, false, dx, false, y);
     CHECK(!memcmp(dx, dy, n * sizeof *dx) && !memcmp(y, dy, n * sizeof *y));
-    k->add_back(n, was, dy, true, dx, true, NULL); /* behind a relu */
+    k->add_back(n, was, CPU_ROUND_NOT, dy, true, dx, true, NULL); /* behind a relu */
     for (size_t i = 0; i < n; i++)
         CHECK(dx[i] == dy[i] + (was[i] > 0 ? dy[i] : 0));
     CHECK(guarded(y, n) && guarded(dx, n));

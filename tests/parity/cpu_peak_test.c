@@ -224,12 +224,12 @@ static double pixel_time(const struct cpu_kernels *k, int which, float *const a[
         CASE(4, k->avgpool(&mean, a[0], a[1]));
         CASE(5, k->maxpool(&pool, a[0], a[1]));
         CASE(6, k->maxpool_back(&pool, a[0], a[1], a[2], a[3]));
-        CASE(7, k->moments(PIXELS, a[0], x, y));
-        CASE(8, k->normalize(PIXELS, &norm, a[0], a[1]));
-        CASE(9, k->norm_sums(PIXELS, &norm, a[0], a[1], by[0], by[1]));
-        CASE(10, k->norm_back(PIXELS, &norm, CPU_LANES, a[0], a[1], false, a[2]));
-        CASE(11, k->add_relu(n, a[0], a[1], a[2]));
-        CASE(12, k->add_back(n, a[0], a[1], false, a[2], false, a[3]));
+        CASE(7, k->moments(PIXELS, CPU_ROUND_NOT, a[0], x, y));
+        CASE(8, k->normalize(PIXELS, &norm, CPU_ROUND_NOT, a[0], a[1]));
+        CASE(9, k->norm_sums(PIXELS, &norm, a[0], CPU_ROUND_NOT, a[1], by[0], by[1]));
+        CASE(10, k->norm_back(PIXELS, &norm, CPU_LANES, a[0], a[1], false, CPU_ROUND_NOT, a[2]));
+        CASE(11, k->add_relu(n, a[0], a[1], CPU_ROUND_NOT, a[2]));
+        CASE(12, k->add_back(n, a[0], CPU_ROUND_NOT, a[1], false, a[2], false, a[3]));
         CASE(13, k->dropout_mask(rng_key(1), 0, PIXELS, 1u << 31, keep));
         CASE(14, k->dropout(&whole, a[0], keep, 2, false, a[1]));
         CASE(15, k->loss(PIXELS, a[0], labels, CPU_LANES, 0.1f, a[1], each, right));
