@@ -2,7 +2,9 @@
 #include "cuda/dnn.h"
 #include "cuda/dnn_turn_args.h"
 
+#include "base/hash.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -159,19 +161,52 @@ static char *kept_path(const struct cuda_dnn *d, const char *name, bool tuned)
     return path;
 }
 
-/* A kept plan: its engine's number on a line, then cuDNN's text. */
+/* A kept plan: a checksum of the rest on a line; whose plan it is on the next, which its path says too;
+ * its engine's number; then cuDNN's text. cuDNN builds whatever plan a text is of, and many a text with
+ * another digit in it: it would be computed with as it is. */
+static void add_whose(struct text *t, const struct cuda_dnn *d, const char *path)
+{
+    text_addf(t, "%s\n", path + (strrchr(d->folder, '/') + 1 - d->folder));
+}
+
+/* Behind the checksum and whose it is; NULL where one of them is another. */
+static char *open_kept(const struct cuda_dnn *d, const char *path, char *bytes, size_t n)
+{
+    char sum[65];
+    struct text whose = {0};
+    char *body = n >= sizeof sum ? bytes + sizeof sum : NULL;
+
+    add_whose(&whose, d, path);
+    if (body) {
+        hash_digits(sum, sizeof sum, body, n - sizeof sum);
+        if (memcmp(bytes, sum, 64) != 0 || bytes[64] != '\n' || n - sizeof sum < whose.n ||
+            memcmp(body, whose.s, whose.n) != 0)
+            body = NULL;
+        else
+            body += whose.n;
+    }
+    text_free(&whose);
+    return body;
+}
+
 static bool load_kept(struct cuda_dnn *d, const char *name, bool tuned, struct cuda_dnn_plan *plan)
 {
-    char *path = kept_path(d, name, tuned), *bytes = NULL, *line;
+    char *path = kept_path(d, name, tuned), *bytes = NULL, *body, *line;
     size_t n = 0;
-    bool good =
-        path && io_exists(path) &&
-        io_read_file(path, (size_t)16 << 20, &bytes, &n, NULL) == ERR_OK &&
-        (line = memchr(bytes, '\n', n)) &&
-        cuda_dnn_plan_load(plan, &d->who, line + 1, n - (size_t)(line + 1 - bytes), NULL) == ERR_OK;
+    bool there =
+        path && io_exists(path) && io_read_file(path, (size_t)16 << 20, &bytes, &n, NULL) == ERR_OK;
+    bool good;
+
+    body = there ? open_kept(d, path, bytes, n) : NULL;
+    if (there && !body)
+        log_say(LOG_WARN, "%s is damaged or another convolution's: %s", path,
+                tuned ? "`chorus bench --tune` may time its plans anew" : "its plan is made anew");
+    good =
+        body && (line = memchr(body, '\n', (size_t)(bytes + n - body))) &&
+        cuda_dnn_plan_load(plan, &d->who, line + 1, (size_t)(bytes + n - line - 1), NULL) == ERR_OK;
 
     if (good) {
-        plan->engine = strtoll(bytes, NULL, 10);
+        plan->engine = strtoll(body, NULL, 10);
         plan->tuned = tuned;
     }
     free(bytes);
@@ -181,17 +216,22 @@ static bool load_kept(struct cuda_dnn *d, const char *name, bool tuned, struct c
 
 static void keep(struct cuda_dnn *d, const char *name, const struct cuda_dnn_plan *plan)
 {
-    char *path = kept_path(d, name, plan->tuned), *json = NULL;
-    struct text t = {0};
+    char *path = kept_path(d, name, plan->tuned), *json = NULL, sum[65];
+    struct text body = {0}, t = {0};
     size_t bytes = 0;
 
     /* Where the cache cannot be written, plans are made anew next time. */
     if (path && cuda_dnn_plan_save(plan, &json, &bytes, NULL) == ERR_OK &&
         io_make_folders(d->folder, NULL) == ERR_OK) {
-        text_addf(&t, "%lld\n", (long long)plan->engine);
-        text_add_n(&t, json, bytes);
+        add_whose(&body, d, path);
+        text_addf(&body, "%lld\n", (long long)plan->engine);
+        text_add_n(&body, json, bytes);
+        hash_digits(sum, sizeof sum, body.s, body.n);
+        text_addf(&t, "%s\n", sum);
+        text_add_n(&t, body.s, body.n);
         (void)!io_replace_file(path, t.s, t.n, NULL);
     }
+    text_free(&body);
     text_free(&t);
     free(json);
     free(path);
