@@ -66,8 +66,12 @@ static void add_json_gpus(struct text *out, const struct cuda_survey *s)
 {
     text_addf(out, ", \"cuda_devices\": %d, \"cuda\": {\"reason\": ", cuda_usable(NULL));
     text_add_json(out, s->reason);
-    text_addf(out, ", \"driver\": %d, \"runtime\": %d, \"cudnn\": %d, \"nccl\": %d, \"devices\": [",
+    text_addf(out, ", \"driver\": %d, \"runtime\": %d, \"cudnn\": %d, \"nccl\": %d, \"no_cudnn\": ",
               s->driver, s->runtime, s->cudnn, s->nccl);
+    text_add_json(out, s->no_cudnn);
+    text_add(out, ", \"no_nccl\": ");
+    text_add_json(out, s->no_nccl);
+    text_add(out, ", \"devices\": [");
     for (int i = 0; i < s->gpus; i++) {
         const struct cuda_gpu *g = &s->gpu[i];
 
@@ -113,6 +117,16 @@ static void add_version(struct text *out, const char *name, int version, int tho
                   version % 100);
 }
 
+/* One that is not there, why, and what lacks then. */
+static void add_lacking(struct text *out, const char *name, const char *why, const char *then)
+{
+    if (!*why)
+        return;
+    text_addf(out, "         no %s: ", name);
+    text_add_clean(out, why);
+    text_addf(out, "; %s\n", then);
+}
+
 static void add_gpus(struct text *out, const struct cuda_survey *s)
 {
     char bytes[TEXT_NUMBER_ROOM];
@@ -141,6 +155,8 @@ static void add_gpus(struct text *out, const struct cuda_survey *s)
     add_version(out, "cuDNN", s->cudnn, 10000, 1);
     add_version(out, "NCCL", s->nccl, 10000, 1);
     text_add(out, "\n");
+    add_lacking(out, "cuDNN", s->no_cudnn, "without it convolutions are chorus's own");
+    add_lacking(out, "NCCL", s->no_nccl, "without it a data-parallel run has one GPU");
 }
 
 static void add_lines(struct text *out, const char *cpu, int cores, uint64_t memory)

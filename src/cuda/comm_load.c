@@ -52,14 +52,19 @@ const struct cuda_nccl *cuda_nccl_load(struct err *why)
         {&table.abort, "ncclCommAbort"},
     };
     char path[CUDA_LIB_ROOM];
+    struct err lacks;
     void *library = cuda_lib_open("libnccl.so.2", "CHORUS_NCCL", "nccl", path, why);
 
     /* The version first: an old library may lack what comes behind it. */
-    if (!library || cuda_lib_bind(library, path, entries, 1, why) != ERR_OK ||
+    if (!library)
+        return NULL;
+    if (cuda_lib_bind(library, path, entries, 1, &lacks) == ERR_OK &&
         !cuda_nccl_fits(&table, path, why))
         return NULL;
-    if (cuda_lib_bind(library, path, entries, MEM_COUNT(entries), why) != ERR_OK)
+    if (cuda_lib_bind(library, path, entries, MEM_COUNT(entries), &lacks) != ERR_OK) {
+        err_set(why, ERR_FAILED, "%s: CHORUS_NCCL may name another", lacks.text);
         return NULL;
+    }
     table.init = init;
     return &table;
 }

@@ -155,6 +155,18 @@ int cuda_gpu_usable(int gpu, struct cuda_gpu_facts *facts, char *why, size_t roo
     return error;
 }
 
+static void look_for_libraries(struct cuda_survey *s)
+{
+    struct err why = {0};
+
+    s->nccl = cuda_nccl(&why) ? cuda_nccl_version() : 0;
+    if (!s->nccl)
+        snprintf(s->no_nccl, sizeof s->no_nccl, "%.399s", why.text);
+    s->cudnn = cuda_dnn_usable(&why) ? cuda_dnn_version() : 0;
+    if (!s->cudnn)
+        snprintf(s->no_cudnn, sizeof s->no_cudnn, "%.399s", why.text);
+}
+
 static void survey(struct cuda_survey *s)
 {
     const struct cuda_rt *rt = cuda_rt();
@@ -181,9 +193,7 @@ static void survey(struct cuda_survey *s)
     }
     cuda_gauge_survey(s);
     if (usable)
-        s->nccl = cuda_nccl_version();
-    if (usable)
-        s->cudnn = cuda_dnn_version();
+        look_for_libraries(s);
     if (s->gpus == 0)
         explain(error, s->reason, sizeof s->reason);
     else if (!usable)

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "engine/backend.h"
 
-#define CUDA_PART_VERSION 8 /* changes with this file, engine/backend.h and data/data.h */
+#define CUDA_PART_VERSION 9 /* changes with this file, engine/backend.h and data/data.h */
 #define CUDA_GPUS         64
 
 struct cuda_gpu {
@@ -19,6 +19,7 @@ struct cuda_gpu {
 
 struct cuda_survey {
     int driver, runtime, cudnn, nccl; /* versions as the libraries number them; 0: not here */
+    char no_cudnn[400], no_nccl[400]; /* why not, where it is looked for */
     char nvidia_driver[32];           /* "580.65.06"; "" unknown */
     int gpus;
     struct cuda_gpu gpu[CUDA_GPUS];

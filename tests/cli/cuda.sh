@@ -92,6 +92,19 @@ if [ -e "$twin" ]; then
     check "a driver that NVML does not tell of" twin_has '^ +driver unknown \(CUDA 13\.0\)' \
         CHORUS_TWIN_NVML=missing
     check "no NCCL" twin_has 'no NCCL$' CHORUS_TWIN_NCCL=missing
+    check "and why" twin_has \
+        '^ +no NCCL: libnccl\.so\.2 is not on this machine; without it a data-parallel run has one GPU$' \
+        CHORUS_TWIN_NCCL=missing
+    check "an NCCL that is too old" twin_has \
+        '^ +no NCCL: .* is NCCL 2\.16\.2, chorus needs 2\.18 or newer: CHORUS_NCCL may name another; ' \
+        CHORUS_TWIN_NCCL=old
+    check "no cuDNN, and why" twin_has \
+        '^ +no cuDNN: CHORUS_CUDNN = off: .*; without it convolutions are chorus.s own$' CHORUS_CUDNN=off
+    # shellcheck disable=SC2016 # of the shell that is started
+    check "both as an object" bash -c 'CHORUS_CUDA=$2 CHORUS_TWIN_NCCL=missing CHORUS_CUDNN=off "$1" devices --json |
+        python3 -c "import json, sys; c = json.load(sys.stdin)[\"cuda\"]
+assert c[\"nccl\"] == c[\"cudnn\"] == 0 and \"not on this\" in c[\"no_nccl\"] and \"off\" in c[\"no_cudnn\"]"' \
+        - "$CHORUS" "$twin"
     check "an older GPU is listed as not usable" twin_has \
         'capability 7\.5; not usable: compute capability 7\.5: chorus needs 8\.0 \(Ampere\) or newer$' \
         CHORUS_TWIN=sm=75

@@ -246,6 +246,27 @@ TEST(functions_that_a_library_lacks_are_named)
     end_search();
 }
 
+TEST(why_nccl_cannot_be_had_is_said_with_what_to_do)
+{
+    char at[512];
+    struct err e = {0};
+
+    REQUIRE(begin_search());
+    setenv("CHORUS_NCCL", library, 1); /* of which nothing is wrong but that it is another */
+    CHECK(!cuda_nccl_load(&e));
+    CHECK_INT(e.code, ERR_FAILED);
+    CHECK_HAS(e.text, " has no function ncclGetVersion: CHORUS_NCCL may name another");
+    setenv("CHORUS_NCCL", below(at, "gone"), 1);
+    CHECK(!cuda_nccl_load(&e));
+    CHECK_HAS(e.text, "/gone: there is no such file");
+    setenv("CHORUS_NCCL", below(at, "cut.so"), 1);
+    cut_library(at, 1, 2);
+    CHECK(!cuda_nccl_load(&e));
+    CHECK_HAS(e.text, "/cut.so: its end is missing: ");
+    unsetenv("CHORUS_NCCL");
+    end_search();
+}
+
 TEST(the_library_of_this_machine)
 {
     const struct cuda_nccl *nccl;
