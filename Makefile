@@ -293,7 +293,7 @@ CXX_WARNINGS = -Wall -Wextra -Wno-unknown-pragmas -Wno-missing-field-initializer
 FILE_FLAGS_src/cuda/part.c := -DCUDA_ARCHES='"$(CUDA_ARCH)"'
 $(B)/pic/%.c.o: %.c $(B)/flags | $(B)/config.h
 	$(call say,PIC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call own_flags,$<) $(if $(findstring /real_,$<),-isystem $(CUDA)/include) \
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call own_flags,$<) $(if $(findstring /real_,$<),$(CUDA_INCLUDE:%=-isystem %)) \
 	  -fPIC $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 define compile_cxx
 $(call say,CXX,$<)
@@ -320,7 +320,7 @@ $(TWIN_PART): $(TWIN_OBJECTS) $(CUDA_OWN)
 $(PART): $(PART_OBJECTS) $(CUDA_OWN)
 	$(call say,LINK,$@)
 	$(Q)$(CXX) -shared -static-libstdc++ -static-libgcc $(FLAGS_$(FLAVOUR)) $(LDFLAGS) \
-	  -Wl,-Bsymbolic,--no-undefined $^ -L$(CUDA)/lib64 -lcudart_static -lrt -ldl -pthread -lm \
+	  -Wl,-Bsymbolic,--no-undefined $^ -L$(CUDA_LIB) -lcudart_static -lrt -ldl -pthread -lm \
 	  -o $@.$$$$ && mv $@.$$$$ $@
 .PHONY: twin part
 twin: $(TWIN) $(TWIN_PART) ## builds the twin of the part for GPUs, for tests
@@ -343,7 +343,7 @@ GPU_OBJECTS := $(GPU_TESTS:tests/%.c=$(B)/gpu/%.o) $(B)/gpu/gpu/main.o $(B)/gpu/
 $(GPU_PROGRAM): $(GPU_OBJECTS) $(PART_OBJECTS) $(ARCHIVE)
 	$(call say,LINK,$@)
 	$(Q)$(CXX) -pthread -static-libstdc++ $(FLAGS_$(FLAVOUR)) $(LDFLAGS) $^ $(LIBS) \
-	  -L$(CUDA)/lib64 -lcudart_static -ldl -lrt -o $@.$$$$ && mv $@.$$$$ $@
+	  -L$(CUDA_LIB) -lcudart_static -ldl -lrt -o $@.$$$$ && mv $@.$$$$ $@
 check-gpu: $(if $(CUDA),$(PROGRAM) $(PART) $(GPU_PROGRAM),$(PROGRAM))
 	@BUILD=$(BUILD) bash tests/gpu/check.sh
 bench-gpu: $(PROGRAM) $(if $(CUDA),$(PART))

@@ -100,9 +100,22 @@ else
 fi
 
 cuda=${CUDA_HOME:-/usr/local/cuda}
+target=$(uname -m)-linux
+[ "$target" = aarch64-linux ] && target=sbsa-linux
+cuda_links() # the first folder of the toolkit with which the program on stdin links: src/cuda/libs.c's
+{
+    cat >"$t/cuda.c"
+    for cuda_lib in lib64 lib "targets/$target/lib"; do
+        cuda_lib=$cuda/$cuda_lib
+        [ -d "$cuda_lib" ] || continue
+        links "-I$cuda/include" "-I$cuda/targets/$target/include" "-L$cuda_lib" -lcudart_static \
+            -ldl -lrt -pthread <"$t/cuda.c" && return
+    done
+    return 1
+}
 if [ "$FLAVOUR" = nocuda ]; then
     line off CUDA "this flavour goes without"
-elif ! links "-I$cuda/include" "-L$cuda/lib64" -lcudart_static -ldl -lrt -pthread <<'C'; then
+elif ! cuda_links <<'C'; then
 #include <cuda_runtime_api.h>
 int main(void)
 {
@@ -115,9 +128,10 @@ elif ! [ -x "$cuda/bin/nvcc" ] || ! "$cuda/bin/nvcc" --version >"$t/log" 2>&1; t
     line none nvcc "$cuda/bin has no nvcc that runs: the program goes without GPUs"
 else
     line found CUDA "($cuda)"
-    printf 'CUDA := %s\n' "$cuda" >>"$t/config.mk"
+    printf 'CUDA := %s\nCUDA_LIB := %s\nCUDA_INCLUDE := %s\n' "$cuda" "$cuda_lib" \
+        "$cuda/include $cuda/targets/$target/include" >>"$t/config.mk"
     # The rest is opened when the program runs; of cuDNN the build needs the headers.
-    if links -c "-I$cuda/include" <<'C'; then
+    if links -c "-I$cuda/include" "-I$cuda/targets/$target/include" <<'C'; then
 #include <cudnn.h>
 int n = CUDNN_VERSION;
 C

@@ -128,6 +128,15 @@ static void try_python_folders(struct search *s)
         try_packages(s, home, ".local/lib/python3*/site-packages");
 }
 
+/* Of a toolkit: where libraries lie in it, as make/detect.sh looks for them; conda's have no lib64, and
+ * what is made for several machines has one of the others alone. */
+#ifdef __aarch64__
+#define TARGET "sbsa-linux"
+#else
+#define TARGET "x86_64-linux"
+#endif
+static const char *const toolkit_folders[] = {"lib64", "lib", "targets/" TARGET "/lib"};
+
 static const char *toolkit(void)
 {
     const char *home = getenv("CUDA_HOME");
@@ -140,7 +149,6 @@ void *cuda_lib_open(const char *file, const char *variable, const char *package,
 {
     struct search s = {.file = file, .package = package, .path = path};
     const char *given = variable ? getenv(variable) : NULL;
-    char *lib64, *lib;
 
     path[0] = '\0';
     if (given && *given) {
@@ -159,23 +167,24 @@ void *cuda_lib_open(const char *file, const char *variable, const char *package,
         text_free(&s.broken);
         return s.found;
     }
-    lib64 = io_path(toolkit(), "lib64");
-    lib = io_path(toolkit(), "lib"); /* conda's toolkits have no other */
     open_it(&s, file);
-    try_folder(&s, lib64);
-    try_folder(&s, lib);
+    for (size_t i = 0; i < MEM_COUNT(toolkit_folders); i++) {
+        char *folder = io_path(toolkit(), toolkit_folders[i]);
+
+        try_folder(&s, folder);
+        free(folder);
+    }
     try_python_folders(&s);
     if (!s.found && s.broken.n)
         err_set(why, ERR_FAILED, "%s cannot be opened: %s; %s may name another", file,
                 text_str(&s.broken), variable);
     else if (!s.found)
         err_set(why, ERR_INPUT,
-                "%s is not on this machine: looked in the loader's path, in %s, in lib beside it "
-                "and in nvidia/%s/lib of Python's packages; %s may name it",
-                file, lib64, package, variable);
+                "%s is not on this machine: looked in the loader's path, in lib64, lib and "
+                "targets/" TARGET "/lib of %s and in nvidia/%s/lib of Python's packages; %s may "
+                "name it",
+                file, toolkit(), package, variable);
     text_free(&s.broken);
-    free(lib64);
-    free(lib);
     return s.found;
 }
 

@@ -11,7 +11,8 @@
 
 /* Opens file ("libnccl.so.2"). The environment's variable ("CHORUS_NCCL"; NULL: none, and nobody asks
  * why) names it or its folder, and then nothing else is tried; else it is what the loader finds, what
- * lies in $CUDA_HOME/lib64 or lib, or in nvidia/PACKAGE/lib of Python's packages. path: which one it is.
+ * lies in lib64, lib or targets/MACHINE/lib of $CUDA_HOME, or in nvidia/PACKAGE/lib of Python's packages.
+ * path: which one it is.
  * NULL and why: ERR_INPUT where there is none and nobody named one, else ERR_FAILED. */
 void *cuda_lib_open(const char *file, const char *variable, const char *package,
                     char path[CUDA_LIB_ROOM], struct err *why);

@@ -59,6 +59,28 @@ check the_flavour_without_cuda_does_not_look "$(cat "$work/out")" grep -qE '^  o
 rm -rf "$build"
 run "$config"
 check libraries_are_looked_for "$(cat "$work/out")" grep -q '^  found' "$work/out"
+
+# A toolkit's libraries lie in one of several folders; the program looks in the same ones when it runs.
+toolkit=$(sed -n 's/^CUDA := //p' "$config")
+machine=$(sed -n 's,^CUDA_INCLUDE := .*/targets/\([^/]*\)/include$,\1,p' "$config")
+if [ -n "$toolkit" ]; then
+    real=$(realpath "$(sed -n 's/^CUDA_LIB := //p' "$config")")
+    for folder in lib64 lib "targets/$machine/lib"; do
+        rm -rf "$work/toolkit" "$work/other" && mkdir -p "$work/toolkit/$folder" &&
+            ln -s "$toolkit/bin" "$toolkit/include" "$work/toolkit/" &&
+            ln -s "$real"/libcudart_static.a "$work/toolkit/$folder/"
+        env -u LIBRARY_PATH CUDA_HOME="$work/toolkit" make BUILD="$work/other" \
+            "$work/other/normal/config.mk" >"$work/out" 2>"$work/err"
+        check "a_toolkit_with_its_libraries_in_$folder" "$(grep CUDA "$work/out")" \
+            grep -qxF "CUDA_LIB := $work/toolkit/$folder" "$work/other/normal/config.mk"
+        CUDA_HOME="$work/toolkit" make -n BUILD="$work/other" part >"$work/out" 2>"$work/err"
+        check "and_is_linked_with_it_$folder" "$(tail -n 3 "$work/err")" \
+            grep -qF -- "-L$work/toolkit/$folder -lcudart_static" "$work/out"
+    done
+    rm -rf "$work/other"
+else
+    skip a_toolkit_with_its_libraries_elsewhere "there is no toolkit here"
+fi
 run "$config"
 check and_not_again "$(cat "$work/out")" test "$(grep -c '^  found' "$work/out")" = 0
 run CFLAGS=-O0 "$config"

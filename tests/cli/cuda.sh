@@ -8,6 +8,7 @@ unset CHORUS_CUDA CHORUS_FAKE CHORUS_TWIN LD_LIBRARY_PATH
 build=$root/${BUILD:-build}
 [ -d "${BUILD-}" ] && [[ ${BUILD-} = /* ]] && build=$BUILD
 toolkit=$(sed -n 's/^CUDA := //p' "$build/normal/config.mk" 2>/dev/null)
+stubs=$(sed -n 's/^CUDA_LIB := //p' "$build/normal/config.mk" 2>/dev/null)/stubs
 part=$build/chorus-cuda.so twin=$build/normal/chorus-cuda-twin.so
 
 # says SENTENCE CODE ENV...: in surroundings where there is no GPU to compute on: devices, a run that
@@ -424,7 +425,7 @@ fi
 fake_driver()
 {
     mkdir -p fake stubbed &&
-        ln -sf "$toolkit/lib64/stubs/libcuda.so" stubbed/libcuda.so.1 &&
+        ln -sf "$stubs/libcuda.so" stubbed/libcuda.so.1 &&
         {
             cat <<'C'
 #define _GNU_SOURCE
@@ -455,7 +456,7 @@ int cuGetProcAddress_v2(const char *name, void **f, int version, unsigned long f
     return error;
 }
 C
-            nm -D --defined-only "$toolkit/lib64/stubs/libcuda.so" |
+            nm -D --defined-only "$stubs/libcuda.so" |
                 awk '$2 ~ /[TW]/ { sub(/@.*/, "", $3)
                     if ($3 ~ /^cu/ && $3 !~ /^(cuInit|cuDriverGetVersion|cuDeviceGetCount|cuGetProcAddress(_v2)?)$/ && !seen[$3]++)
                         print "int " $3 "(void) { return 100; }" }'
@@ -465,7 +466,7 @@ C
 
 if ! [ -e "$part" ]; then
     skip "the part for GPUs" "it was not built: is there a CUDA toolkit?"
-elif ! [ -e "$toolkit/lib64/stubs/libcuda.so" ] || ! command -v ${CC:-gcc} nm >/dev/null; then
+elif ! [ -e "$stubs/libcuda.so" ] || ! command -v ${CC:-gcc} nm >/dev/null; then
     skip "drivers that are made up" "this needs the toolkit's stub of libcuda.so, a compiler and nm"
 elif ! fake_driver; then
     fail "a driver that is made up" "it does not compile"
