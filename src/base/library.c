@@ -1,6 +1,7 @@
 #include "base/library.h"
 
 #include "base/io.h"
+#include "base/library_int.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -43,37 +44,72 @@ static const char *shown(const char *path)
     return n > SHOWN ? path + n - SHOWN : path;
 }
 
-static enum err_code refuse(const char *path, struct err *why, const char *words)
+static void refuse(const char *path, struct err *why, const char *words)
 {
-    return err_set(why, ERR_FAILED, "%s%s: %s", shown(path) == path ? "" : "...", shown(path),
-                   words);
+    err_set(why, ERR_FAILED, "%s%s: %s", shown(path) == path ? "" : "...", shown(path), words);
 }
 
+/* What is seen of a file. NONE: there is none, or none for this machine, or the loader says what is wrong. */
+enum look { NONE, WHOLE, REFUSED };
+
 /* Who opens a pipe waits for whoever writes into it. */
-enum err_code library_check(const char *path, struct err *why)
+static enum look look_at(const char *path, struct err *why)
 {
     struct stat st;
-    enum err_code code = ERR_OK;
     uint64_t end;
+    char words[80];
     int fd;
 
-    if (!strchr(path, '/') || io.stat(path, &st) || S_ISDIR(st.st_mode))
-        return ERR_OK;
-    if (!S_ISREG(st.st_mode))
-        return refuse(path, why, "not a regular file");
+    if (io.stat(path, &st) || S_ISDIR(st.st_mode))
+        return NONE;
+    if (!S_ISREG(st.st_mode)) {
+        refuse(path, why, "not a regular file");
+        return REFUSED;
+    }
     fd = io.open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
-        return ERR_OK;
+        return NONE;
     end = end_of_parts(fd);
     io.close(fd);
-    if (end > (uint64_t)st.st_size) {
-        char words[80];
+    if (end <= (uint64_t)st.st_size)
+        return end ? WHOLE : NONE;
+    snprintf(words, sizeof words, "its end is missing: %llu bytes of at least %llu",
+             (unsigned long long)st.st_size, (unsigned long long)end);
+    refuse(path, why, words);
+    return REFUSED;
+}
 
-        snprintf(words, sizeof words, "its end is missing: %llu bytes of at least %llu",
-                 (unsigned long long)st.st_size, (unsigned long long)end);
-        code = refuse(path, why, words);
-    }
-    return code;
+struct search {
+    struct err *why;
+    enum look look;
+};
+
+static bool is_it(const char *path, void *user)
+{
+    struct search *s = user;
+
+    s->look = look_at(path, s->why);
+    return s->look != NONE;
+}
+
+static bool is_open(const char *name)
+{
+    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+
+    if (library)
+        dlclose(library);
+    return library != NULL;
+}
+
+enum err_code library_check(const char *path, struct err *why)
+{
+    struct search s = {why, NONE};
+
+    if (strchr(path, '/'))
+        return look_at(path, why) == REFUSED ? ERR_FAILED : ERR_OK;
+    if (!is_open(path))
+        (void)library_each(path, is_it, &s);
+    return s.look == REFUSED ? ERR_FAILED : ERR_OK;
 }
 
 void *library_open(const char *path, int how, struct err *why)
