@@ -23,6 +23,7 @@
 #define CUDA_DEPTH    2    /* graphs under way at a time, and chunks of evaluation */
 #define CUDA_GRAPHS   7    /* of 1, 2, 4, ... 64 steps */
 #define CUDA_GRAPH_MS 20   /* a graph takes no longer, so that a pause is prompt */
+#define CUDA_PIXELS   2e9  /* that a convolution's kernels count, of all images of a launch */
 
 /* Whether the kernels of this build run on such a GPU; else why not, in words. */
 bool cuda_gpu_fits(const struct cuda_gpu_facts *facts, char *why, size_t room);

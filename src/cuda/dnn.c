@@ -17,7 +17,8 @@
 /* Plans of ResNet-18 for an H200 that was described want this and less; those without tensor cores a
  * copy of both images, in the order of their channels. */
 #define USUAL_WORKSPACE ((size_t)4 << 20)
-#define TRIED           8 /* plans of a pass that are timed, at most */
+#define TRIED           8     /* plans of a pass that are timed, at most */
+#define GRID_SIDE       65535 /* blocks along a grid's second side, at most */
 
 struct pack { /* one execution: what a list's call points to */
     struct cuda_dnn *dnn;
@@ -143,6 +144,11 @@ void cuda_dnn_close(struct cuda_dnn *d)
 
 bool cuda_dnn_suits(const struct cuda_conv *c)
 {
+    size_t rows = (size_t)c->k * (size_t)c->k * (size_t)c->c, columns = (size_t)c->oc;
+
+    /* Blocks that turn the weights, along a grid's second side. */
+    if (rows > GRID_SIDE * TURN_TILE || columns > GRID_SIDE * TURN_TILE)
+        return false;
     return c->c % 8 == 0 && c->oc % 8 == 0 && c->c >= 32 && c->oc >= 32 && c->h * c->w > 1;
 }
 

@@ -400,13 +400,27 @@ static size_t place_evaluation(struct cuda_layout *l, const struct net *net, int
     return bytes;
 }
 
+/* So many images a launch of evaluation may have: its kernels' numbers of pixels have an end. */
+static size_t most_images(const struct net *net)
+{
+    size_t pixels = 1;
+
+    for (int i = 0; i < net->layers; i++) {
+        const struct net_shape *in = &net->layer[i].in, *out = &net->layer[i].out;
+
+        pixels = most(pixels, most((size_t)in->h * (size_t)in->w, (size_t)out->h * (size_t)out->w));
+    }
+    return (size_t)CUDA_PIXELS / pixels;
+}
+
 static void place_arena(struct cuda_layout *l, const struct backend_plan *plan)
 {
     size_t images = most(plan->data->valid.count, plan->data->test.count), bytes;
+    size_t at_once = most_images(plan->net) < CHUNK ? most_images(plan->net) : CHUNK;
 
     place_training(l, plan->net);
     l->eval_out = mem_new((size_t)l->pieces.n, sizeof *l->eval_out);
-    l->evaluate = images < 1 ? 1 : images < CHUNK ? (int)images : CHUNK;
+    l->evaluate = (int)most(1, images < at_once ? images : at_once);
     for (;;) {
         bytes = place_evaluation(l, plan->net, l->evaluate);
         if (bytes <= most(l->between, CHUNK_BYTES / (size_t)l->models) || l->evaluate == 1)

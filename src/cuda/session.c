@@ -172,14 +172,17 @@ static enum err_code check_sizes(const struct backend_plan *plan, struct err *e)
 {
     for (int i = 0; i < plan->net->layers; i++) {
         const struct net_layer *l = &plan->net->layer[i];
-        double pixels = (double)plan->batch * l->in.h * l->in.w;
-        double kernel = (double)l->k * l->k * l->in.c;
+        double in = (double)l->in.h * l->in.w, out = (double)l->out.h * l->out.w;
+        double pixels = (double)plan->batch * (in > out ? in : out);
+        double kernel = (double)l->k * l->k * (l->in.c > l->out.c ? l->in.c : l->out.c);
 
-        if (l->op == NET_DENSE)
-            kernel = (double)l->in.h * l->in.w * l->in.c;
+        if (l->op == NET_DENSE) { /* an image is one pixel there */
+            kernel = in * l->in.c;
+            pixels = (double)plan->batch;
+        }
         if (l->op != NET_CONV && l->op != NET_DENSE)
             continue;
-        if (pixels >= 2e9 || kernel >= 2e9 || l->out.c >= 2e9)
+        if (pixels >= CUDA_PIXELS || kernel >= 2e9 || l->out.c >= 2e9)
             return err_set(
                 e, ERR_INPUT,
                 "backend cuda: %s sees %.0f pixels of %zu images at once, at most 2e9: a "

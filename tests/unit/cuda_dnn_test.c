@@ -440,6 +440,13 @@ TEST(small_layers_are_our_own)
     CHECK(!cuda_dnn_suits(&c));
     c.c = 64;
     CHECK(cuda_dnn_suits(&c));
+    c.k = 3;
+    CHECK(cuda_dnn_suits(&c));
     c.oc = 50;
     CHECK(!cuda_dnn_suits(&c));
+    /* Nor are kernels whose weights take too many blocks to be turned. */
+    c = (struct cuda_conv){.h = 40, .w = 40, .c = 2048, .oc = 32, .k = 32};
+    CHECK(!cuda_dnn_suits(&c));
+    c.k = 31;
+    CHECK(cuda_dnn_suits(&c));
 }

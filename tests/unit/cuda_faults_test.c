@@ -100,12 +100,32 @@ TEST(what_it_cannot_do_is_said)
     CHECK_INT(BE->can(&b.plan, &e), ERR_INPUT);
     CHECK_HAS(e.text, "does not divide");
     kit_devices(&b, 1);
+    b.plan.batch = 1 << 24; /* of dense layers, which see a pixel an image */
+    CHECK_INT(BE->can(&b.plan, &e), ERR_OK);
+    b.plan.batch = 20;
     b.set.shape.c = 2;
     CHECK_INT(BE->can(&b.plan, &e), ERR_INPUT);
     CHECK_HAS(e.text, "9x8x2");
     b.set.shape.c = 1;
     twin_set_driver(TWIN_DRIVER_NONE);
     CHECK(BE->can(&b.plan, &e) != ERR_OK);
+    kit_close(&b);
+}
+
+/* Kernels count in numbers of 32 bits: what an image is padded to counts, too. */
+TEST(more_pixels_than_kernels_count_are_refused)
+{
+    struct kit b;
+    struct err e = {0};
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, "input auto\nconv 4 1 pad 20\nrelu\nglobalavgpool\ndense 10\n",
+                     (struct net_shape){1, 1, 1}, 40, 20));
+    b.plan.batch = 1100000;
+    CHECK_INT(BE->can(&b.plan, &e), ERR_OK);
+    b.plan.batch = 1200000;
+    CHECK_INT(BE->can(&b.plan, &e), ERR_INPUT);
+    CHECK_HAS(e.text, " sees 2017200000 pixels of 1200000 images at once, at most 2e9: a smaller");
     kit_close(&b);
 }
 

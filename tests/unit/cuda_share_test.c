@@ -242,6 +242,31 @@ TEST(slots_that_meet_lie_apart)
     }
 }
 
+/* A batch's activations may leave room for more images to be evaluated at once than kernels can count the
+ * pixels of. */
+TEST(evaluation_has_no_more_pixels_than_kernels_count)
+{
+    static const char text[] = "input auto\nconv 2 3 pad 1\ntanh\nconv 2 3 pad 1\ntanh\n"
+                               "conv 2 3 pad 1\ntanh\nglobalavgpool\ndense 10\n";
+    struct kit b;
+    struct cuda_layout l;
+    struct err e = {0};
+    int n;
+
+    kit_twin(1);
+    cuda_hooks.keep = false;
+    REQUIRE(kit_open(&b, text, (struct net_shape){2000, 2000, 1}, 4, 2));
+    b.set.test.count = 1024;
+    b.plan.batch = 499;
+    CHECK_INT(BE->can(&b.plan, &e), ERR_OK);
+    struct cuda_share *s = places(&b.plan, 1, &n);
+    REQUIRE(s);
+    REQUIRE_OK(cuda_layout_make(&l, &b.plan, s, &e));
+    CHECK_INT(l.evaluate, 500);
+    cuda_layout_free(&l);
+    kit_close(&b);
+}
+
 TEST(tensors_begin_at_round_places)
 {
     struct kit b;
