@@ -176,8 +176,9 @@ template <class C, int V> DEV void block_run(const block_args &a, uint32_t tile,
     constexpr bool FORWARD = C::OP == CONV_FORWARD, WEIGHTS = C::OP == CONV_WEIGHTS;
     SHARED(unsigned char, shared);
     const conv_args &c = a.conv;
-    conv_place *place = (conv_place *)(shared + C::STAGES * (C::A + C::B));
+    conv_place *place = (conv_place *)shared;
     size_t *row_to = (size_t *)(place + C::PLACES);
+    unsigned char *ring = shared + C::FRONT;
     int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
     int slice = warp / C::WARPS, wm = warp % C::WARPS % (C::BM / C::WM) * C::WM;
     int wn = warp % C::WARPS / (C::BM / C::WM) * C::WN;
@@ -202,7 +203,7 @@ template <class C, int V> DEV void block_run(const block_args &a, uint32_t tile,
 
     int slabs = (int)((j.depth - j.from_depth + C::BK - 1) / C::BK);
     constexpr int DECODED = CONV_DECODED / C::BK; /* slabs */
-    auto stage = [&](int i) { return shared + i % C::STAGES * (C::A + C::B); };
+    auto stage = [&](int i) { return ring + i % C::STAGES * (C::A + C::B); };
     auto depth = [&](int i) { return j.from_depth + (uint32_t)(i * C::BK); };
     auto decode = [&](int i) {
         uint32_t k = depth(i) + threadIdx.x;
@@ -275,9 +276,9 @@ template <class C, int V> DEV void block_run(const block_args &a, uint32_t tile,
         dev_sync();
     }
     if constexpr (FORWARD)
-        block_emit_all<C>(a, j, (float *)shared, acc, wm, wn, slice, lane);
+        block_emit_all<C>(a, j, (float *)ring, acc, wm, wn, slice, lane);
     else
-        conv_emit_all<C>(c, j, row_to, (float *)shared, acc, wm, wn, slice, lane);
+        conv_emit_all<C>(c, j, row_to, (float *)ring, acc, wm, wn, slice, lane);
     if constexpr (WEIGHTS)
         if (biased)
             conv_emit_columns<C>(c, j, (float *)place, column);

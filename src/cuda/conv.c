@@ -72,11 +72,13 @@ static void launch(struct cuda_list *l, const struct cuda_conv *c, enum conv_op 
     size_t row_tiles = (s.rows + (size_t)p->tile->rows - 1) / (size_t)p->tile->rows;
     size_t col_tiles = (s.cols + (size_t)p->tile->cols - 1) / (size_t)p->tile->cols;
 
+    size_t depth = p->chunk < s.depth ? p->chunk : s.depth;
+
     a->col_tiles = (uint32_t)col_tiles;
     a->chunk = (uint32_t)p->chunk;
     cuda_list_add(l, p->tile->kernel[op][c->math], row_tiles * col_tiles,
                   (size_t)s.remainders * p->parts, (size_t)c->models,
-                  conv_tile_shared(p->tile, op, c->math), a, sizeof *a);
+                  conv_tile_shared(p->tile, op, c->math, depth), a, sizeof *a);
 }
 
 void conv_forward_by(struct cuda_list *l, const struct cuda_conv *c, const struct conv_plan *p,

@@ -89,12 +89,14 @@ struct conv_place { /* a pixel of `from`, in shared memory */
     ((OP) == CONV_INPUT ? CONV_DEEP(ELEMENT, COLS, SLICES) : CONV_WIDE(ELEMENT, COLS, SLICES))
 #define CONV_DECODED          128 /* pixels of the depth that are worked out at once */
 #define CONV_PLACES(OP, ROWS) ((OP) == CONV_WEIGHTS ? 2 * CONV_DECODED : (ROWS))
-/* Stages of both operands, the places, where rows go. */
-#define CONV_SHARED(ELEMENT, OP, ROWS, COLS, SLICES, STAGES)                                       \
-    ((size_t)((STAGES) *                                                                           \
-              (CONV_A(ELEMENT, OP, ROWS, SLICES) + CONV_B(ELEMENT, OP, COLS, SLICES))) +           \
-     (size_t)CONV_PLACES(OP, ROWS) * sizeof(struct conv_place) +                                   \
+/* Shared memory: the places and where rows go, then the stages of both operands, of which there are no
+ * more than slabs. */
+#define CONV_FRONT(OP, ROWS)                                                                       \
+    ((size_t)CONV_PLACES(OP, ROWS) * sizeof(struct conv_place) +                                   \
      (size_t)((OP) == CONV_WEIGHTS ? 0 : (ROWS)) * sizeof(size_t))
+#define CONV_SHARED(ELEMENT, OP, ROWS, COLS, SLICES, STAGES)                                       \
+    (CONV_FRONT(OP, ROWS) +                                                                        \
+     (STAGES) * (size_t)(CONV_A(ELEMENT, OP, ROWS, SLICES) + CONV_B(ELEMENT, OP, COLS, SLICES)))
 
 #define CONV_DECLARE(NAME, ROWS, COLS, SLICES, STAGES, MATH)                                       \
     DEV_TABLE const struct dev_kernel k_conv_forward_##MATH##_##NAME,                              \

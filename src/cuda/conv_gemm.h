@@ -190,6 +190,7 @@ DEV void conv_emit_all(const conv_args &a, const conv_job &j, const size_t *row_
             conv_emit_group<C>(a, j, row_to, wm, wn, g, lane, acc[g]);
     } else {
         constexpr int WIDTH = 32 * C::WARPS;
+        static_assert(C::SLICES * C::GROUPS * 4 * WIDTH * 4 <= C::A + C::B, "room in one stage");
         int at = (int)threadIdx.x % WIDTH;
 
 #pragma unroll
@@ -252,8 +253,9 @@ template <class C> DEV void conv_run(const conv_args &a, uint32_t tile, uint32_t
 {
     typedef typename C::T T;
     SHARED(unsigned char, shared);
-    conv_place *place = (conv_place *)(shared + C::STAGES * (C::A + C::B));
+    conv_place *place = (conv_place *)shared;
     size_t *row_to = (size_t *)(place + C::PLACES);
+    unsigned char *ring = shared + C::FRONT;
     int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
     int slice = warp / C::WARPS, wm = warp % C::WARPS % (C::BM / C::WM) * C::WM;
     int wn = warp % C::WARPS / (C::BM / C::WM) * C::WN;
@@ -293,7 +295,7 @@ template <class C> DEV void conv_run(const conv_args &a, uint32_t tile, uint32_t
         if (C::OP == CONV_WEIGHTS)
             at += i % (2 * DECODED) * C::BK;
         if (i < slabs) {
-            T *stage = (T *)(shared + i % C::STAGES * (C::A + C::B));
+            T *stage = (T *)(ring + i % C::STAGES * (C::A + C::B));
             uint32_t k0 = j.from_depth + (uint32_t)(i * C::BK);
 
             conv_load_from<C>(stage, from, at, fixed, a, j, k0);
@@ -319,8 +321,8 @@ template <class C> DEV void conv_run(const conv_args &a, uint32_t tile, uint32_t
     }
     decode(C::STAGES - 1);
     for (int i = 0; i < slabs; i++) {
-        const T *pa = (const T *)(shared + i % C::STAGES * (C::A + C::B));
-        const T *pb = (const T *)(shared + i % C::STAGES * (C::A + C::B) + C::A);
+        const T *pa = (const T *)(ring + i % C::STAGES * (C::A + C::B));
+        const T *pb = (const T *)(ring + i % C::STAGES * (C::A + C::B) + C::A);
 
         dev_wait<C::STAGES - 2>();
         dev_sync();
@@ -335,7 +337,7 @@ template <class C> DEV void conv_run(const conv_args &a, uint32_t tile, uint32_t
         dev_wait<0>();
         dev_sync();
     }
-    conv_emit_all<C>(a, j, row_to, (float *)shared, acc, wm, wn, slice, lane);
+    conv_emit_all<C>(a, j, row_to, (float *)ring, acc, wm, wn, slice, lane);
     if constexpr (C::OP == CONV_WEIGHTS)
         if (biased)
             conv_emit_columns<C>(a, j, (float *)place, column);

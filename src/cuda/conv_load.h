@@ -24,7 +24,8 @@ template <int MATH_, int OP_, int BM_, int BN_, int SLICES_, int STAGES_> struct
     static constexpr int LDA = A_DEEP ? BK + 16 / SIZE : BM + 8;
     static constexpr int LDB = B_DEEP ? BK + 16 / SIZE : BN + 8;
     static constexpr int A = CONV_A(SIZE, OP, BM, SLICES), B = CONV_B(SIZE, OP, BN, SLICES);
-    static constexpr int PLACES = CONV_PLACES(OP, BM);
+    static constexpr int PLACES = CONV_PLACES(OP, BM), FRONT = (int)CONV_FRONT(OP, BM);
+    static_assert(FRONT % 128 == 0, "alignment of stages");
     static constexpr int COLUMNS = (2 * BN + THREADS - 1) / THREADS; /* half sums of a thread */
     static constexpr int GROUPS = WM * WN / 128; /* of four results of a thread */
 };

@@ -1,7 +1,8 @@
 /* cuda/conv_plan.c: tiles are chosen by a rough model of an H200: 132 processors whose products are
  * limited by the tile's reuse of what it loads, or by the time that slabs take to arrive.
  *
- * Of an sm_90 processor, in tf32 and bf16 (bytes of a tile are the same, so are its blocks):
+ * Of an sm_90 processor, in tf32 and bf16 (bytes of a tile are the same, so are its blocks) of a deep
+ * product; one of fewer slabs than stages has less, and more blocks at once, which is not counted in:
  *
  *     tile      threads  registers  shared memory  blocks at once
  *     128x128       256    118-128     72-83 KB          2
@@ -58,11 +59,13 @@ struct conv_size conv_size_of(const struct cuda_conv *c, enum conv_op op)
                               c->stride * c->stride};
 }
 
-size_t conv_tile_shared(const struct conv_tile_facts *t, enum conv_op op, enum cuda_math math)
+size_t conv_tile_shared(const struct conv_tile_facts *t, enum conv_op op, enum cuda_math math,
+                        size_t depth)
 {
     int size = (int)cuda_element(math);
+    size_t slabs = up(depth, (size_t)CONV_SLAB(size, t->slices)), stages = (size_t)t->stages;
 
-    return CONV_SHARED(size, op, t->rows, t->cols, t->slices, t->stages);
+    return CONV_SHARED(size, op, t->rows, t->cols, t->slices, slabs < stages ? slabs : stages);
 }
 
 /* Clocks that a tile needs for all blocks of `models` models. */
@@ -74,7 +77,7 @@ static double clocks(const struct conv_tile_facts *t, const struct cuda_conv *c,
     size_t tiles = up(s->rows, (size_t)t->rows) * up(s->cols, (size_t)t->cols);
     size_t blocks = tiles * (size_t)s->remainders * parts * models;
     size_t threads = (size_t)t->kernel[op][c->math]->threads;
-    size_t resident = ROOM / (conv_tile_shared(t, op, c->math) + 1024);
+    size_t resident = ROOM / (conv_tile_shared(t, op, c->math, SIZE_MAX / 2) + 1024);
     size_t by_registers =
         REGISTERS / (threads * (t->rows * t->cols / (int)threads > 32 ? 128 : 80));
     /* What comes through shared memory limits: a product needs 1 / rows + 1 / cols operands. */

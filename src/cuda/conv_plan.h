@@ -16,8 +16,9 @@ struct conv_tile_facts {
     const struct dev_kernel *kernel[CONV_OPS][CUDA_MATHS];
 };
 extern const struct conv_tile_facts conv_tiles[CONV_TILE_COUNT];
-/* Bytes of shared memory of a block. */
-size_t conv_tile_shared(const struct conv_tile_facts *t, enum conv_op op, enum cuda_math math);
+/* Bytes of shared memory of a block whose share of the depth is `depth`. */
+size_t conv_tile_shared(const struct conv_tile_facts *t, enum conv_op op, enum cuda_math math,
+                        size_t depth);
 
 struct conv_plan {
     const struct conv_tile_facts *tile;

@@ -484,6 +484,67 @@ static void any_shapes(enum cuda_math math, uint32_t seed, int count)
     }
 }
 
+/* Shared memory of a product's launch by a tile; its depth in slabs is given, too. */
+static size_t bytes_of_launch(const struct conv_tile_facts *t, const struct work *w,
+                              enum conv_op op, size_t *slabs)
+{
+    const struct cuda_view none = {NULL, 0};
+    const struct cuda_weights to = {.dweight = none};
+    struct conv_plan p = plan(t, w, op, 1);
+    size_t slab = (size_t)CONV_SLAB((int)cuda_element(w->c.math), t->slices), bytes;
+    struct cuda_list l = {0};
+
+    *slabs = (conv_size_of(&w->c, op).depth + slab - 1) / slab;
+    if (op == CONV_FORWARD)
+        conv_forward_by(&l, &w->c, &p, none, none, none, CUDA_LINEAR, none);
+    else if (op == CONV_INPUT)
+        conv_input_by(&l, &w->c, &p, none, none, none, CUDA_LINEAR, false, none);
+    else
+        conv_weights_by(&l, &w->c, &p, none, none, &to);
+    bytes = l.at[0].shared;
+    cuda_list_free(&l);
+    return bytes;
+}
+
+/* A product of fewer slabs than there are stages has memory for its slabs alone, so that more blocks fit
+ * onto a processor: the emulator watches what lies behind. */
+TEST(a_shallow_product_takes_memory_for_its_slabs_alone)
+{
+    static const int sides[] = {3, 20, 40, 70};
+
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+        for (int tile = 0; tile < CONV_TILE_COUNT; tile++)
+            for (int math = 0; math < CUDA_MATHS; math++) {
+                const struct conv_tile_facts *t = &conv_tiles[tile];
+                struct work w = {
+                    .aligned = i % 2 == 0, .exact = true, .biased = true, .gated = true};
+
+                w.c = (struct cuda_conv){.models = 2,
+                                         .n = sides[i],
+                                         .h = 1,
+                                         .w = 1,
+                                         .c = sides[i],
+                                         .oh = 1,
+                                         .ow = 1,
+                                         .oc = sides[i],
+                                         .k = 1,
+                                         .stride = 1,
+                                         .math = (enum cuda_math)math};
+                twin_reset(1);
+                twin_seed((uint64_t)tile + 1);
+                try_all(&w, t, 1);
+                for (int op = 0; op < CONV_OPS; op++) {
+                    size_t slabs, bytes = bytes_of_launch(t, &w, (enum conv_op)op, &slabs);
+                    size_t one = conv_tile_shared(t, (enum conv_op)op, w.c.math, 1);
+                    size_t all = conv_tile_shared(t, (enum conv_op)op, w.c.math, 100000);
+                    size_t stages = (size_t)t->stages, stage = (all - one) / (stages - 1);
+
+                    CHECK(one < all / 2);
+                    CHECK_INT(bytes, one + ((slabs < stages ? slabs : stages) - 1) * stage);
+                }
+            }
+}
+
 TEST(any_shape_in_fp32_is_as_loops_have_it)
 {
     any_shapes(CUDA_FP32, 11, 60 / SHARE);
@@ -672,7 +733,7 @@ TEST(plans_fill_the_processors_and_fit_their_memory)
                 size_t blocks = (s.rows + (size_t)p.tile->rows - 1) / (size_t)p.tile->rows *
                                 ((s.cols + (size_t)p.tile->cols - 1) / (size_t)p.tile->cols) *
                                 (size_t)s.remainders * p.parts;
-                size_t shared = conv_tile_shared(p.tile, (enum conv_op)op, c.math);
+                size_t shared = conv_tile_shared(p.tile, (enum conv_op)op, c.math, s.depth);
 
                 CHECK(shared <= 99 * 1024);
                 CHECK((p.parts - 1) * p.chunk < s.depth && p.parts * p.chunk >= s.depth);
