@@ -294,6 +294,8 @@ struct cuda_place {
     double busy_ms, wall_ms;
     double step_ms;          /* of a graph of one step, when the session opened */
     size_t unused, expected; /* bytes: free before it took any, and what it was to take */
+    unsigned came;           /* its number among this process's on that GPU, from 1; 0: it went */
+    bool alone;              /* when it came */
     bool lost;               /* the GPU does not answer any more */
     struct cuda_gauge gauge; /* what it said of itself, and when; 0: never */
     uint64_t gauged;
@@ -303,7 +305,8 @@ enum err_code cuda_place_open(struct cuda_place *p, struct err *e);
 void cuda_place_end(struct cuda_place *p); /* waits for what is under way */
 void cuda_place_close(
     struct cuda_place *p); /* after all have ended; what is not open is left out */
-/* Once all is open: says where much more or less of its memory is gone than was said before. */
+/* Once all is open: says where much more or less of its memory is gone than was said before; a warning where
+ * it is more, and no other session of this process may have it. */
 void cuda_place_weigh(const struct cuda_place *p);
 /* The step's list, made anew where models begin to take images of their own, or cease to. */
 enum err_code cuda_place_program(struct cuda_place *p, bool own, struct err *e);

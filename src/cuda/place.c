@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,23 @@ static enum err_code take_memory(struct cuda_place *p, struct err *e)
     return error ? cuda_rt_fail(e, error, "clearing memory of GPU %d", p->share.gpu) : ERR_OK;
 }
 
+/* Places of this process on each GPU: how many are there, and how many ever came. What is gone of a GPU is a
+ * place's own, or another process's, where it found none there and none came. */
+static atomic_uint here[CUDA_GPUS], came[CUDA_GPUS];
+
+static void come(struct cuda_place *p)
+{
+    p->came = atomic_fetch_add(&came[p->share.gpu], 1) + 1;
+    p->alone = atomic_fetch_add(&here[p->share.gpu], 1) == 0;
+}
+
+static void go(struct cuda_place *p)
+{
+    if (p->came)
+        atomic_fetch_sub(&here[p->share.gpu], 1);
+    p->came = 0;
+}
+
 void cuda_place_weigh(const struct cuda_place *p)
 {
     char want[TEXT_NUMBER_ROOM], have[TEXT_NUMBER_ROOM];
@@ -74,11 +92,22 @@ void cuda_place_weigh(const struct cuda_place *p)
         return;
     taken = (double)(p->unused - unused);
     off = taken > (double)p->expected ? taken - (double)p->expected : (double)p->expected - taken;
-    if (off > 64e6 && off > 0.15 * taken)
+    if (off <= 64e6 || off <= 0.15 * taken)
+        return;
+    text_bytes(want, p->expected);
+    text_bytes(have, (uint64_t)taken);
+    /* More: who waits for the rest counts on what is not there. */
+    if (taken > (double)p->expected && p->alone && atomic_load(&came[p->share.gpu]) == p->came)
+        log_say(LOG_WARN,
+                "GPU %d: %s of its memory were expected to be taken, %s are gone (its context not "
+                "counted): a run that was to have the rest may not fit; `nvidia-smi` tells whether "
+                "another process has some",
+                p->share.gpu, want, have);
+    else
         log_say(LOG_INFO,
                 "GPU %d: %s of its memory were expected to be taken, %s are gone (its context not "
                 "counted)",
-                p->share.gpu, text_bytes(want, p->expected), text_bytes(have, (uint64_t)taken));
+                p->share.gpu, want, have);
 }
 
 enum err_code cuda_place_pinned(const struct cuda_place *p, void **host, void **device,
@@ -207,6 +236,7 @@ static enum err_code open_stream(struct cuda_place *p, struct err *e)
     int error = rt->use(p->share.gpu);
     size_t total;
 
+    come(p);
     if (!error)
         error = rt->stream_open(&p->stream);
     for (size_t i = 0; !error && i < MEM_COUNT(p->event); i++)
@@ -297,6 +327,7 @@ static void close_device(struct cuda_place *p)
         rt->give_pinned(p->session->streamed);
     if (p->stream)
         rt->stream_close(p->stream);
+    go(p);
 }
 
 void cuda_place_end(struct cuda_place *p)

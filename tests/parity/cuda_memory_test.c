@@ -2,6 +2,7 @@
  * on a GPU, where NVML tells, as the driver and the libraries take their part there too. */
 #include "tests/parity/cuda_kit.h"
 
+#include "base/log.h"
 #include "base/text.h"
 #include "cuda/gauge.h"
 
@@ -68,6 +69,63 @@ TEST(the_estimate_is_what_is_taken)
             CHECK_INT(free_now(), before);
         kit_close(&b);
     }
+}
+
+static int warned, told;
+
+static void count_lines(void *user, enum log_level level, const char *line)
+{
+    (void)user;
+    if (!strstr(line, " of its memory were expected to be taken, "))
+        return;
+    told++;
+    warned += level == LOG_WARN && strstr(line, "a run that was to have the rest may not fit");
+}
+
+/* What others will not find, where nobody knows of it; less, or what is another session's, is no warning. */
+TEST(memory_that_is_gone_beyond_the_estimate_is_told)
+{
+    static const struct {
+        bool more, second; /* 200 MB are taken besides; there is another session */
+        int warned, told;
+    } cases[] = {
+        {true, false, 1, 1}, {false, false, 0, 1}, {true, true, 0, 1}, {true, false, 1, 1}};
+    struct kit b;
+
+    if (on_gpu())
+        SKIP("other processes may take memory of a GPU");
+    kit_twin(1);
+    cuda_hooks.keep = false;
+    REQUIRE(kit_open(&b, net_builtin("lenet"), (struct net_shape){28, 28, 1}, KIT_IMAGES, 8));
+    log_to(count_lines, NULL);
+    for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+        struct backend_session *first = kit_session(BE, &b), *second = NULL;
+        struct cuda_place *p = first ? &first->place[0] : NULL;
+        void *more = NULL;
+
+        REQUIRE(first);
+        if (cases[i].second)
+            REQUIRE(second = kit_session(BE, &b));
+        if (cases[i].more)
+            CHECK_INT(cuda_rt()->take(&more, (size_t)200 << 20), 0);
+        p->expected = cases[i].more ? 2000000 : 1 << 30; /* the twin's libraries take nothing */
+        warned = told = 0;
+        cuda_place_weigh(p);
+        CHECK_INT(warned, cases[i].warned);
+        CHECK_INT(told, cases[i].told);
+        cuda_rt()->give(more);
+        BE->close(second);
+        warned = told = 0;
+        if (second) { /* it came later: what is gone may be what it left */
+            p->expected = 1 << 30;
+            cuda_place_weigh(p);
+            CHECK_INT(warned, 0);
+            CHECK_INT(told, 1);
+        }
+        BE->close(first);
+    }
+    log_to(NULL, NULL);
+    kit_close(&b);
 }
 
 /* Before images are read it is known how many there are, and whether they are bytes. */
