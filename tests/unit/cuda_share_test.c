@@ -298,3 +298,85 @@ TEST(tensors_begin_at_round_places)
     cuda_layout_free(&l);
     kit_close(&b);
 }
+
+/* ---- launches ---- */
+
+static void look_at(const struct cuda_list *l, const char *net, size_t batch)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct cuda_launch *a = &l->at[i];
+
+        if (a->kernel && (a->grid[0] > 0x7fffffff || a->grid[1] > 65535 || a->grid[2] > 65535 ||
+                          a->block > 1024 || a->shared > 99 * 1024))
+            TEST_FAILED("%.40s, batch %zu: %s: %u x %u x %u blocks of %u, %zu bytes", net, batch,
+                        a->kernel->name, a->grid[0], a->grid[1], a->grid[2], a->block, a->shared);
+    }
+}
+
+/* A step's launches are written down for memory that nobody takes: of any batch. */
+static void write_down(const char *net, struct net_shape shape, size_t batch, int members,
+                       enum spec_precision precision)
+{
+    struct kit b;
+    struct err e = {0};
+    struct backend_session s = {.places = 1, .hooks = cuda_hooks};
+    struct cuda_place *p = mem_new(1, sizeof *p);
+    int n;
+
+    REQUIRE(kit_open(&b, net, shape, 4, 2));
+    if (members > 1)
+        kit_ensemble(&b, members, 1, false);
+    b.set.train.count = 4000000;
+    b.set.test.count = 100000;
+    b.plan.batch = batch;
+    b.plan.precision = precision;
+    b.plan.optimizer = SPEC_ADAM;
+    b.plan.grad_clip = batch % 2;
+    s.plan = b.plan;
+    s.place = p;
+    p->session = &s;
+    if (BE->can(&b.plan, &e) == ERR_OK) {
+        struct cuda_share *share = places(&b.plan, 1, &n);
+
+        REQUIRE(share);
+        p->share = share[0];
+        if (cuda_layout_make(&p->layout, &b.plan, share, &e) == ERR_OK) {
+            p->memory = (char *)((uintptr_t)1 << 44); /* written into the list, never looked at */
+            p->result_device = (struct cuda_result *)((uintptr_t)1 << 45);
+            cuda_program_make(p, false);
+            look_at(&p->program.step, net, batch);
+            look_at(&p->program.begin, net, batch);
+            look_at(&p->program.evaluate, net, batch);
+            cuda_program_free(&p->program);
+            cuda_layout_free(&p->layout);
+        }
+    }
+    free(p);
+    kit_close(&b);
+}
+
+TEST(launches_keep_to_what_a_gpu_allows)
+{
+    static const char *const odd[] = {
+        "input auto\nconv 40 3 pad 1\nconv 3 255 stride 255 same\nglobalavgpool\ndense 10\n",
+        "input auto\nconv 7 200 same\nbatchnorm\nmaxpool 3 stride 1\ndropout 0.5\ndense 65535\n",
+        "input auto\nconv 4096 31 same stride 7\nrelu\nconv 32 31 same\navgpool 2\ndense 10\n",
+        "input auto\nconv 1 1 pad 300\nbatchnorm\nglobalavgpool\ndense 1000000\nrelu\ndense 70\n",
+    };
+    static const char *const models[] = {"lenet", "cnn", "mlp", "resnet18"};
+    static const size_t batches[] = {1, 3, 256, 5000, 65536, 1000000, 2400000};
+
+    kit_twin(1);
+    cuda_hooks.keep = false;
+    for (size_t k = 0; k < MEM_COUNT(batches); k++)
+        for (int precision = SPEC_FP32; precision <= SPEC_BF16; precision++)
+            for (size_t i = 0; i < 4; i++) {
+                enum spec_precision of = (enum spec_precision)precision;
+                const char *net = net_builtin(models[i]);
+
+                write_down(net, (struct net_shape){28, 28, 1}, batches[k], 1, of);
+                write_down(net, (struct net_shape){28, 28, 1}, batches[k], CUDA_MODELS, of);
+                write_down(odd[i], (struct net_shape){11, 13, 1}, batches[k], 3, of);
+                write_down(odd[i], (struct net_shape){257, 300, 3}, batches[k], 1, of);
+            }
+}
