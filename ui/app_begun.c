@@ -99,7 +99,7 @@ static void add_names(const char *results, const struct begun *list, struct text
             text_add_clean(out, study_short_name(io_last_part(b->path)));
     }
     if (n > MOST_NAMED)
-        text_addf(out, " and %zu more", n - MOST_NAMED);
+        text_addf(out, " and %s more", TEXT_COUNT(n - MOST_NAMED));
 }
 
 void begun_tell(const struct app *app, const struct begun *live, struct text *words)

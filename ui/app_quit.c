@@ -271,8 +271,8 @@ static void ask_about_queue(struct app *app, size_t n, const char *words)
     struct text question = {0};
 
     wire_queue(app->config.wire, &queue);
-    text_addf(&question, "%s%s%zu experiment%s wait%s in the queue", words, *words ? " " : "", n,
-              text_s(n), n == 1 ? "s" : "");
+    text_addf(&question, "%s%s%s experiment%s wait%s in the queue", words, *words ? " " : "",
+              TEXT_COUNT(n), text_s(n), n == 1 ? "s" : "");
     if (queue.state == WIRE_QUEUE_HELD && !queue.pid && queue.reason[0]) {
         text_add(&question, " (");
         text_add_clean(&question, queue.reason);
@@ -354,8 +354,8 @@ static void quit_busy(struct app *app, size_t waiting, bool others, const struct
     add_stops(app, &words);
     begun_tell(app, begun, &words);
     if (waiting)
-        text_addf(&words, " Where it is stopped, %zu queued experiment%s with the %s.", waiting,
-                  waiting == 1 ? " begins" : "s begin",
+        text_addf(&words, " Where it is stopped, %s queued experiment%s with the %s.",
+                  TEXT_COUNT(waiting), waiting == 1 ? " begins" : "s begin",
                   others ? "other chorus that is open" : "next chorus");
     if (!waits)
         add_interrupt(app, &words, "stops it now");

@@ -106,7 +106,8 @@ static void say_gone(const struct compare *c)
     if (gone == 1)
         app_say(c->app, GRID_WARN, "%s is not there any more", study_short_name(name));
     else if (gone)
-        app_say(c->app, GRID_WARN, "%zu of the marked runs are not there any more", gone);
+        app_say(c->app, GRID_WARN, "%s of the marked runs are not there any more",
+                TEXT_COUNT(gone));
 }
 
 static bool tick(void *screen)

@@ -125,7 +125,7 @@ static void add_twins_of(const struct compare *c, size_t g, struct text *out)
             words_add_cut(out, settings ? c->label[k] : c->plain[k], settings ? LONG : MOST, false);
         }
     if (n > TWINS)
-        text_addf(out, " and %zu more", n - TWINS);
+        text_addf(out, " and %s more", TEXT_COUNT(n - TWINS));
     text_add(out, ": the same curve\n");
 }
 
@@ -139,7 +139,7 @@ static void add_twins(const struct compare *c, struct text *out)
         sets += c->twin[g] == g && compare_has_twin(c, g);
     }
     if (sets > SETS) {
-        text_addf(out, "%zu %s, marked =, have the same curve each\n", sets,
+        text_addf(out, "%s %s, marked =, have the same curve each\n", TEXT_COUNT(sets),
                   all == 2 * sets ? "pairs" : "groups");
         return;
     }
@@ -158,8 +158,8 @@ static void add_bad(const struct compare *c, struct text *out)
     for (size_t i = 0; i < c->set->count; i++)
         bad += wire_state_is_bad(c->set->run[i].entry->run.state);
     if (bad > BAD)
-        text_addf(out, "%zu runs diverged, failed or ran out of memory: none of them is the best\n",
-                  bad);
+        text_addf(out, "%s runs diverged, failed or ran out of memory: none of them is the best\n",
+                  TEXT_COUNT(bad));
     for (size_t i = 0; i < c->set->count && bad <= BAD; i++) {
         const struct record_run *run = &c->set->run[i].entry->run;
 

@@ -225,12 +225,13 @@ static void add_title(const struct compare *c, bool brief, struct text *out)
     else if (c->over && brief)
         text_add(out, "mean ± sd");
     else if (c->over)
-        text_addf(out, "%zu setting%s of %zu run%s, mean ± sd over seed", c->groups,
-                  text_s(c->groups), runs, text_s(runs));
+        text_addf(out, "%s setting%s of %s run%s, mean ± sd over seed", TEXT_COUNT(c->groups),
+                  text_s(c->groups), TEXT_COUNT(runs), text_s(runs));
     else if (brief)
-        text_addf(out, "%zu run%s", runs, text_s(runs));
+        text_addf(out, "%s run%s", TEXT_COUNT(runs), text_s(runs));
     else
-        text_addf(out, runs == 1 ? "one run" : "%zu runs, what differs and what came of it", runs);
+        text_addf(out, runs == 1 ? "one run" : "%s runs, what differs and what came of it",
+                  TEXT_COUNT(runs));
 }
 
 /* Whose runs these are, and those that are not compared at all. */
@@ -245,7 +246,7 @@ static void add_which(const struct compare *c, bool brief, struct text *out)
         text_addf(out, "%sthe newest of %s that are marked", out->n ? ", " : "",
                   text_count(all, c->count + c->more));
     if (c->set->left_out)
-        text_addf(out, "%s%zu cannot be read", out->n ? ", " : "", c->set->left_out);
+        text_addf(out, "%s%s cannot be read", out->n ? ", " : "", TEXT_COUNT(c->set->left_out));
 }
 
 /* Both whole: they are briefer where they have no room beside each other, the left one first. */
@@ -280,8 +281,9 @@ static void draw_hidden(const struct compare *c, struct grid *g, struct rect at,
     if (c->wrong[0] || !c->table.rows)
         return;
     if (c->table.rows > seen)
-        text_addf(&words, "rows %zu to %zu of %zu", c->top + 1,
-                  last < c->table.rows ? last : c->table.rows, c->table.rows);
+        text_addf(&words, "rows %s to %s of %s", TEXT_COUNT(c->top + 1),
+                  TEXT_COUNT(last < c->table.rows ? last : c->table.rows),
+                  TEXT_COUNT(c->table.rows));
     if (c->hidden)
         text_addf(&words, "%s%d more column%s: %s%s%s%s", words.n ? ", " : "", c->hidden,
                   text_s(c->hidden), c->table_pane ? "" : "Tab, ", c->left ? "Left" : "",

@@ -172,7 +172,7 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
     if (parts & PART_LEFT && !ended)
         add_left(run->left_seconds, "", out);
     if (parts & PART_WAIT && waits)
-        text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
+        text_addf(out, "  %s wait%s", TEXT_COUNT(waits), waits == 1 ? "s" : "");
 }
 
 static bool seeds_differ(const struct spec *a, const struct spec *b)
@@ -257,11 +257,11 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
     if (parts & PART_NAME)
         add_name(is->name, parts, out);
     if (over)
-        text_addf(out, "  %lld of %lld%s cell%s", (long long)wire_sweep_ended(is),
-                  (long long)is->cells, is->counting ? "+" : "",
+        text_addf(out, "  %s of %s%s cell%s", TEXT_COUNT(wire_sweep_ended(is)),
+                  TEXT_COUNT(is->cells), is->counting ? "+" : "",
                   is->cells == 1 && !is->counting ? "" : "s");
     else
-        text_addf(out, "  cell %lld of %lld%s", (long long)wire_sweep_at(is), (long long)is->cells,
+        text_addf(out, "  cell %s of %s%s", TEXT_COUNT(wire_sweep_at(is)), TEXT_COUNT(is->cells),
                   is->counting ? "+" : "");
     if (parts & PART_BEST)
         add_best(s->sweep.best,
@@ -275,7 +275,7 @@ static void add_sweep(const struct shown *s, int parts, size_t waits, struct tex
         text_addf(out, "  %s: epoch %lld/%lld", study_short_name(cell->name),
                   (long long)cell->epoch, (long long)cell->facts.epochs);
     if (parts & PART_WAIT && waits)
-        text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
+        text_addf(out, "  %s wait%s", TEXT_COUNT(waits), waits == 1 ? "s" : "");
 }
 
 /* What another program holds frees itself; room is made by the user. */
@@ -460,7 +460,7 @@ static void add_nothing(const struct wire_queue *queue, size_t waits, struct tex
     text_add(out, "nothing runs");
     if (!waits)
         return;
-    text_addf(out, "  %zu wait%s", waits, waits == 1 ? "s" : "");
+    text_addf(out, "  %s wait%s", TEXT_COUNT(waits), waits == 1 ? "s" : "");
     if (queue->state == WIRE_QUEUE_HELD && queue->pid)
         text_addf(out, " until process %lld has ended", (long long)queue->pid);
 }

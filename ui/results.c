@@ -326,8 +326,8 @@ static void add_runs(void *screen, struct text *out)
         jobs_add_word(out, sweep);
     } else if (n > MOST_NAMED) {
         app_say(r->app, GRID_DIM,
-                "these %zu runs are too many for a line: mark them, and t, d, x mean all of them",
-                n);
+                "these %s runs are too many for a line: mark them, and t, d, x mean all of them",
+                TEXT_COUNT(n));
     } else {
         for (size_t i = 0; i < n; i++) {
             text_add(out, i ? " " : "");

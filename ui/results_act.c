@@ -293,8 +293,8 @@ bool results_act(struct results *r, int32_t code)
     if (line->kind != RESULTS_GROUP)
         return act_on_one(r, run, code);
     if (code < UI_KEYS && strchr("erRpKPNWM", (int)code) && code) {
-        app_say(r->app, GRID_WARN, "this line stands for %zu run%s: Enter unfolds %s",
-                r->view.group[line->at].count, text_s(r->view.group[line->at].count),
+        app_say(r->app, GRID_WARN, "this line stands for %s run%s: Enter unfolds %s",
+                TEXT_COUNT(r->view.group[line->at].count), text_s(r->view.group[line->at].count),
                 r->view.group[line->at].count == 1 ? "it" : "them");
         return true;
     }

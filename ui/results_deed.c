@@ -53,7 +53,7 @@ void results_say_runs(char *out, size_t room, const char *const *names, size_t c
     if (count == 1)
         snprintf(out, room, "%s", *results_hash(names[0]) ? results_hash(names[0]) : names[0]);
     else
-        snprintf(out, room, "%zu runs", count);
+        snprintf(out, room, "%s runs", TEXT_COUNT(count));
 }
 
 /* ---- tags, notes, trash: by the thread of tasks ---- */
@@ -115,10 +115,10 @@ static void say_deed(const struct doing *d)
     if (d->done < d->count)
         app_say(app, GRID_BAD, "%s%s", text_str(&why), d->done ? " (the others are done)" : "");
     else if (d->deed == DEED_REMOVE)
-        app_say(app, GRID_GOOD, "moved to the folder trash of the results: %zu run%s", d->done,
-                text_s(d->done));
+        app_say(app, GRID_GOOD, "moved to the folder trash of the results: %s run%s",
+                TEXT_COUNT(d->done), text_s(d->done));
     else
-        app_say(app, GRID_GOOD, "written into %zu run%s", d->done, text_s(d->done));
+        app_say(app, GRID_GOOD, "written into %s run%s", TEXT_COUNT(d->done), text_s(d->done));
     text_free(&why);
 }
 
@@ -285,7 +285,7 @@ static void add_meant(const struct results *r, const char *const *names, size_t 
     for (size_t i = 0; i < shown && count > 1; i++)
         text_addf(out, "%s%s", i ? ", " : " (", results_hash(names[i]));
     if (shown < count)
-        text_addf(out, " and %zu more", count - shown);
+        text_addf(out, " and %s more", TEXT_COUNT(count - shown));
     text_add(out, count > 1 ? ")" : "");
 }
 
@@ -306,7 +306,7 @@ void results_ask_trash(struct results *r)
         add_meant(r, names, count, &who);
     text_addf(&question, "Move %s to the folder trash?", text_str(&who));
     if (live)
-        text_addf(&question, " %zu of them at work stay.", live);
+        text_addf(&question, " %s of them at work stay.", TEXT_COUNT(live));
     if (count && live == count)
         app_say(r->app, GRID_WARN, "%s %s at work: K stops a run first", text_str(&who),
                 count == 1 ? "is" : "are");

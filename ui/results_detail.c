@@ -131,11 +131,11 @@ static void draw_group_detail(const struct results *r, struct grid *g, struct re
             text_add(&words, ", standard deviation ");
             share_tell(&words, group->sd);
         }
-        text_addf(&words, ", n %zu", group->n);
+        text_addf(&words, ", n %s", TEXT_COUNT(group->n));
         if (group->again)
-            text_addf(&words, " (%zu the same result again)", group->again);
+            text_addf(&words, " (%s the same result again)", TEXT_COUNT(group->again));
         if (group->n + group->again < group->count)
-            text_addf(&words, " (%zu not done)", group->count - group->n - group->again);
+            text_addf(&words, " (%s not done)", TEXT_COUNT(group->count - group->n - group->again));
     } else {
         text_add(&words, "none of them is done");
     }

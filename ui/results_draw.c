@@ -49,7 +49,7 @@ static void draw_news(const struct results *r, struct grid *g, struct rect in)
         text_add_clean(&left, r->app->config.results);
     }
     if (v->running)
-        text_addf(&left, "%s%zu running", left.n ? "  ·  " : "", v->running);
+        text_addf(&left, "%s%s running", left.n ? "  ·  " : "", text_count(number, v->running));
     grid_cut(g, in, 0, 1, in.columns - 3 - text_width(text_str(&right)),
              v->news[0] ? GRID_GOOD : GRID_DIM, false, text_str(&left));
     grid_right(g, in, 0, in.columns, GRID_MARKED, text_str(&right));

@@ -88,8 +88,8 @@ void results_keep_marks(struct results *r)
     results_list_folder(r->app->settings, FOLDERS, entry, list.n > 0);
     if (first)
         app_say(r->app, GRID_WARN,
-                "%zu runs are marked; for the next time the newest %zu of them are remembered",
-                count, count - first);
+                "%s runs are marked; for the next time the newest %s of them are remembered",
+                TEXT_COUNT(count), TEXT_COUNT(count - first));
     text_free(&list);
     free(names);
 }

@@ -431,13 +431,13 @@ static void add_news(const struct news *n, struct text *out)
 
     if (!n->ended)
         return;
-    text_addf(out, "since you last looked %zu run%s ended:", n->ended, text_s(n->ended));
+    text_addf(out, "since you last looked %s run%s ended:", TEXT_COUNT(n->ended), text_s(n->ended));
     for (size_t k = 0; k < MEM_COUNT(ends); k++)
         if (n->of[ends[k]])
-            text_addf(out, "%s %zu %s", said++ ? "," : "", n->of[ends[k]],
+            text_addf(out, "%s %s %s", said++ ? "," : "", TEXT_COUNT(n->of[ends[k]]),
                       wire_state_words(ends[k]));
     if (n->dead)
-        text_addf(out, "%s %zu dead", said ? "," : "", n->dead);
+        text_addf(out, "%s %s dead", said ? "," : "", TEXT_COUNT(n->dead));
     if (n->top && !n->apart) {
         text_add(out, "; best ");
         share_tell(out, n->best);

@@ -349,8 +349,8 @@ static void add_time(const struct setup *s, struct setup_fact *f)
     }
     clock_span(span, sum->seconds);
     if (sum->unknown)
-        snprintf(f->value, sizeof f->value, "%s%.20s for %zu of %zu", about, span,
-                 sum->runs - sum->unknown, sum->runs);
+        snprintf(f->value, sizeof f->value, "%s%.20s for %s of %s", about, span,
+                 TEXT_COUNT(sum->runs - sum->unknown), TEXT_COUNT(sum->runs));
     else
         snprintf(f->value, sizeof f->value, "%s%.20s", about, span);
 }
@@ -461,7 +461,7 @@ void setup_add_remark(const struct setup *s, struct text *out)
 const char *setup_fate(const struct setup *s, enum survey_fate fate, char head[64])
 {
     if (fate == SURVEY_OUT)
-        snprintf(head, 64, "left out of %zu cells", s->account.cells);
+        snprintf(head, 64, "left out of %s cells", TEXT_COUNT(s->account.cells));
     else
         snprintf(head, 64, "%s",
                  fate == SURVEY_SKIPPED ? "skipped" : "out of memory, which is their result");

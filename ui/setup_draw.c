@@ -117,7 +117,7 @@ static void draw_queue(struct setup *s, struct grid *g)
 
     if (s->places.queue.rows < 3)
         return;
-    snprintf(title, sizeof title, "queue, %zu", s->queue);
+    snprintf(title, sizeof title, "queue, %s", TEXT_COUNT(s->queue));
     in = grid_frame(g, s->places.queue, title, focus);
     s->queue_first = grid_first(s->queue_first, s->queue_at, s->queue, in.rows);
     for (int r = 0; r < in.rows && s->queue_first + (size_t)r < s->queue; r++) {
@@ -320,16 +320,16 @@ static void draw_corner(const struct setup *s, struct grid *g)
         char skipped[48] = "", out[48] = "";
 
         if (s->sum.left_out)
-            snprintf(out, sizeof out, "%zu left out%s", s->sum.left_out,
+            snprintf(out, sizeof out, "%s left out%s", TEXT_COUNT(s->sum.left_out),
                      s->sum.skipped ? ", " : "");
         if (s->sum.skipped)
-            snprintf(skipped, sizeof skipped, "%zu skipped", s->sum.skipped);
+            snprintf(skipped, sizeof skipped, "%s skipped", TEXT_COUNT(s->sum.skipped));
         snprintf(one, sizeof one, "%s%s: v says why", out, skipped);
         grid_frame_right(g, s->places.mean, GRID_WARN, one);
     } else if (s->sum.crowding) {
         grid_frame_right(g, s->places.mean, GRID_WARN, s->sum.crowding);
     } else if (s->sum.had) {
-        snprintf(one, sizeof one, "%zu %s", s->sum.had,
+        snprintf(one, sizeof one, "%s %s", TEXT_COUNT(s->sum.had),
                  s->sum.had == 1 ? "has a result" : "have results");
         grid_frame_right(g, s->places.mean, GRID_TEXT,
                          s->sum.had == s->account.cells ? "all have results" : one);

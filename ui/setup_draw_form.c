@@ -139,7 +139,7 @@ static void draw_note(struct setup *s, struct grid *g, struct rect in, int r, si
     char note[40] = "";
 
     if (values)
-        snprintf(note, sizeof note, "%zu value%s", values, values == 1 ? "" : "s");
+        snprintf(note, sizeof note, "%s value%s", TEXT_COUNT(values), values == 1 ? "" : "s");
     if (x->text && !x->applies)
         snprintf(note, sizeof note, "no effect");
     if (*note && from + 2 + (int)strlen(note) <= in.columns)

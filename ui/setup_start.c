@@ -184,12 +184,12 @@ static void say_nothing_ran(struct setup *s, const struct wire_sweep_status *t)
     char skipped[80] = "";
 
     if (t->skipped)
-        snprintf(skipped, sizeof skipped, ", %lld skipped (--failed tries %s again)",
-                 (long long)t->skipped, t->skipped == 1 ? "it" : "them");
+        snprintf(skipped, sizeof skipped, ", %s skipped (--failed tries %s again)",
+                 TEXT_COUNT(t->skipped), t->skipped == 1 ? "it" : "them");
     if (s->app->shown == SCREEN_RUN)
         app_show(s->app, SCREEN_SETUP);
-    app_say(s->app, GRID_TEXT, "%s: %lld of %lld cell%s a result already%s, 0 to run", t->name,
-            results, (long long)t->cells, t->cells == 1 ? " has" : "s have", skipped);
+    app_say(s->app, GRID_TEXT, "%s: %s of %s cell%s a result already%s, 0 to run", t->name,
+            TEXT_COUNT(results), TEXT_COUNT(t->cells), t->cells == 1 ? " has" : "s have", skipped);
 }
 
 void setup_look_at_end(struct setup *s, const struct wire_event *event)

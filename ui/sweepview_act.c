@@ -345,7 +345,7 @@ static void failed_again(struct sweepview *v)
         return;
     }
     if (n)
-        text_addf(&words, "Train %zu cell%s without a good end again?", n, text_s(n));
+        text_addf(&words, "Train %s cell%s without a good end again?", TEXT_COUNT(n), text_s(n));
     else
         text_add(&words, "No cell failed, diverged, ran out of memory or was dropped.");
     sweepview_add_failed_beyond(v->sweep, &words);

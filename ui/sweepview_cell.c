@@ -171,8 +171,8 @@ static void mark_cell(struct sweepview *v)
     for (size_t i = 0; i < n; i++)
         library_mark(v->app->library, names[i], !all);
     if (n)
-        app_say(v->app, GRID_MARKED, "%zu run%s %s; %zu marked in all.", n, text_s(n),
-                all ? "unmarked" : "marked", library_marks(v->app->library));
+        app_say(v->app, GRID_MARKED, "%s run%s %s; %s marked in all.", TEXT_COUNT(n), text_s(n),
+                all ? "unmarked" : "marked", TEXT_COUNT(library_marks(v->app->library)));
     free(names);
 }
 

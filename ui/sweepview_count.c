@@ -65,7 +65,7 @@ void sweepview_add_failed_beyond(const struct sweepview_sweep *s, struct text *o
 
     if (!n)
         return;
-    text_addf(out, " %zu more lie%s beyond --max-cells %lld (", n, n == 1 ? "s" : "",
+    text_addf(out, " %s more lie%s beyond --max-cells %lld (", TEXT_COUNT(n), n == 1 ? "s" : "",
               (long long)s->options.max_cells);
     for (size_t i = 0; i < s->groups && named < MOST_NAMED; i++) {
         bool any = false;
@@ -88,8 +88,8 @@ void sweepview_add_failed_beyond(const struct sweepview_sweep *s, struct text *o
 
 void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out)
 {
-    text_addf(out, "--max-cells %lld left %zu of %zu cells", (long long)s->options.max_cells,
-              sweepview_beyond(s), sweepview_possible(s));
+    text_addf(out, "--max-cells %lld left %s of %s cells", (long long)s->options.max_cells,
+              TEXT_COUNT(sweepview_beyond(s)), TEXT_COUNT(sweepview_possible(s)));
 }
 
 /* Of a run of another program nobody knows here whether its own sweep or the user has paused it. */

@@ -29,8 +29,7 @@ static void draw_line(struct sweepview *v, struct grid *g, struct rect in, int r
     int end = in.columns - 2, room;
 
     if (line->cells)
-        snprintf(counts, sizeof counts, "%lld/%lld", (long long)line->ended,
-                 (long long)line->cells);
+        snprintf(counts, sizeof counts, "%s/%s", TEXT_COUNT(line->ended), TEXT_COUNT(line->cells));
     else /* its file cannot be read, or nothing was found that can be run */
         snprintf(counts, sizeof counts, "-");
     if (isfinite(line->best))
@@ -169,7 +168,7 @@ static void add_mean(const struct sweepview_group *group, const char *behind, st
 {
     share_add(out, group->mean);
     add_share(" ± ", group->sd, out);
-    text_addf(out, " (n %zu)%s", group->runs, behind);
+    text_addf(out, " (n %s)%s", TEXT_COUNT(group->runs), behind);
 }
 
 static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell *c,
@@ -181,7 +180,7 @@ static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell
     if (s->on_valid && sweepview_has_accuracy(c))
         add_share(", validation ", c->val_acc, out);
     if (c->known && c->state == WIRE_WAITING && c->place >= 0)
-        text_addf(out, ", number %zu in the queue", rank_of(s, c));
+        text_addf(out, ", number %s in the queue", TEXT_COUNT(rank_of(s, c)));
     if (c->known && wire_state_is_final(c->state) && isfinite(c->train)) {
         clock_span(span, c->train);
         text_addf(out, "  %s of training", span);
@@ -202,7 +201,7 @@ static int draw_repeats(const struct sweepview_sweep *s, struct grid *g, struct 
         int at = 2;
 
         if (most == 1 && r + 1 < s->repeats) {
-            grid_textf(g, in, row, at, GRID_DIM, "and %zu more", s->repeats - r);
+            grid_textf(g, in, row, at, GRID_DIM, "and %s more", TEXT_COUNT(s->repeats - r));
             return row + 1;
         }
         best = sweepview_cell_of(s, group, r) == s->group[group].best && s->repeats > 1;

@@ -135,9 +135,9 @@ struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec)
     s->test_images = test_images_of(&s->spec.base);
     s->by_valid = s->spec.base.valid > 0;
     if (s->cells > SWEEPVIEW_MOST_CELLS) {
-        s->problem = mem_textf("This sweep has %zu cells; boards of up to %d are drawn. Its runs "
+        s->problem = mem_textf("This sweep has %s cells; boards of up to %s are drawn. Its runs "
                                "stand in Results, its table in sweep.csv.",
-                               s->cells, SWEEPVIEW_MOST_CELLS);
+                               TEXT_COUNT(s->cells), TEXT_COUNT(SWEEPVIEW_MOST_CELLS));
         s->cells = 0;
         return s;
     }

@@ -417,20 +417,21 @@ static void add_differences(const struct sweepview_sweep *s, struct text *out)
     if (s->even)
         text_addf(
             out,
-            "Grey, with ≈: %zu setting%s that cannot be told from the best: the 95 %% interval "
+            "Grey, with ≈: %s setting%s that cannot be told from the best: the 95 %% interval "
             "of their difference, seed by seed, holds 0.",
-            s->even, text_s(s->even));
+            TEXT_COUNT(s->even), text_s(s->even));
     else if (s->told && !s->few)
         text_add(out, "The best stands out: no 95 % interval of a difference to it, seed by seed, "
                       "holds 0.");
     else if (s->told)
         text_addf(out,
-                  "%zu setting%s can be told from the best: the 95 %% interval of their "
+                  "%s setting%s can be told from the best: the 95 %% interval of their "
                   "difference, seed by seed, does not hold 0.",
-                  s->told, text_s(s->told));
+                  TEXT_COUNT(s->told), text_s(s->told));
     if (s->few)
-        text_addf(out, "%s%zu setting%s too few seeds in common with the best to tell.",
-                  s->even || s->told ? " " : "", s->few, s->few == 1 ? " has" : "s have");
+        text_addf(out, "%s%s setting%s too few seeds in common with the best to tell.",
+                  s->even || s->told ? " " : "", TEXT_COUNT(s->few),
+                  s->few == 1 ? " has" : "s have");
     if (!s->even && !s->told && !s->few)
         text_add(out, "No other setting has a result yet.");
 }

@@ -44,6 +44,8 @@ static inline const char *text_s(int64_t n)
 double text_without_minus_zero(double value, int digits);
 /* "60,000" */
 const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value);
+/* The same as an argument of one call: it goes with the block that the call stands in. */
+#define TEXT_COUNT(value) text_count((char[TEXT_NUMBER_ROOM]){0}, (uint64_t)(value))
 /* "12.3 MB": powers of 1,000 */
 const char *text_bytes(char out[TEXT_NUMBER_ROOM], uint64_t bytes);
 

@@ -169,9 +169,8 @@ int cells_skip(const char *sweep, char **words, int count)
     }
     if (now == before)
         return cli_refuse("nothing was dropped: these cells have their results, or run elsewhere");
-    cli_talk(
-        "dropped: %lld of %zu cell%s; chorus resume %s%s --failed brings back what was dropped",
-        (long long)(now - before), n, text_s(n), sweep, again());
+    cli_talk("dropped: %s of %s cell%s; chorus resume %s%s --failed brings back what was dropped",
+             TEXT_COUNT(now - before), TEXT_COUNT(n), text_s(n), sweep, again());
     return 0;
 }
 
@@ -180,7 +179,8 @@ void cells_add_place(struct text *out, size_t place, size_t of)
     static const char *const ends[] = {"th", "st", "nd", "rd"};
     size_t last = place % 10;
 
-    text_addf(out, "%zu%s of %zu", place, ends[last < 4 && place / 10 % 10 != 1 ? last : 0], of);
+    text_addf(out, "%s%s of %s", TEXT_COUNT(place),
+              ends[last < 4 && place / 10 % 10 != 1 ? last : 0], TEXT_COUNT(of));
 }
 
 /* Whoever works on it writes down the order when he has read the lines. False: not in time. */
@@ -244,7 +244,7 @@ static void say_places(const char *sweep, const size_t *list, size_t n)
         for (size_t i = 0; i < n && i < MOST_TOLD; i++)
             say_place(&s, list[i], place, places);
     if (n > MOST_TOLD)
-        cli_talk("and %zu cell%s more", n - MOST_TOLD, text_s((int64_t)n - MOST_TOLD));
+        cli_talk("and %s cell%s more", TEXT_COUNT(n - MOST_TOLD), text_s((int64_t)n - MOST_TOLD));
     free(place);
     spec_sweep_free(&s);
 }
@@ -254,14 +254,13 @@ static void say_unmoved(const char *sweep, size_t n)
     const char *were = n == 1 ? " was" : "s were";
 
     if (sweeps_live(sweep))
-        cli_talk("%zu cell%s told to move, but whoever works on the sweep has not answered within "
+        cli_talk("%s cell%s told to move, but whoever works on the sweep has not answered within "
                  "%d s",
-                 n, were, WAIT_MS / 1000);
+                 TEXT_COUNT(n), were, WAIT_MS / 1000);
     else
-        cli_talk(
-            "%zu cell%s not moved: nobody works on the sweep any more; chorus resume %s%s goes "
-            "on in the order that it had",
-            n, were, sweep, again());
+        cli_talk("%s cell%s not moved: nobody works on the sweep any more; chorus resume %s%s goes "
+                 "on in the order that it had",
+                 TEXT_COUNT(n), were, sweep, again());
 }
 
 int cells_move(const char *sweep, char **words, int count, int64_t by)

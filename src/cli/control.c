@@ -310,9 +310,9 @@ static int refuse_all_idle(const struct record_entry *list, size_t n)
         code = cli_refuse("nobody runs %s: it is %s; chorus ls%s state=running lists what runs",
                           text_str(&name), record_entry_state(&list[0]), again());
     } else {
-        code = cli_refuse("nobody runs any of the %zu runs that these names and filters "
+        code = cli_refuse("nobody runs any of the %s runs that these names and filters "
                           "choose; chorus ls%s state=running lists what runs",
-                          n, again());
+                          TEXT_COUNT(n), again());
     }
     text_free(&name);
     return code;

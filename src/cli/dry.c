@@ -84,8 +84,8 @@ void dry_add_span(struct text *out, double seconds, const char *of, int guessed_
 
     clock_span(span, seconds);
     if (guessed_from)
-        text_addf(out, "about %s%s (a guess from %d run%s of other sizes)\n", span, of,
-                  guessed_from, text_s(guessed_from));
+        text_addf(out, "about %s%s (a guess from %s run%s of other sizes)\n", span, of,
+                  TEXT_COUNT(guessed_from), text_s(guessed_from));
     else
         text_addf(out, "%s%s, by earlier runs on this machine\n", span, of);
 }

@@ -33,7 +33,7 @@ static void add_lists(const struct spec_sweep *s, struct text *out)
         for (size_t b = a + 1; b < s->axes; b++)
             if (axis->zip && s->axis[b].zip == axis->zip)
                 text_addf(out, "+%s", s->axis[b].key);
-        text_addf(out, " %zu", axis->values);
+        text_addf(out, " %s", TEXT_COUNT(axis->values));
     }
 }
 
@@ -112,7 +112,7 @@ static void add_time(const struct dry_survey *v, struct text *out)
         return;
     }
     computed = v->wanted - v->at_once;
-    text_addf(&of, " for %zu cell%s ", computed, text_s(computed));
+    text_addf(&of, " for %s cell%s ", TEXT_COUNT(computed), text_s(computed));
     if (v->jobs > 1)
         text_addf(&of, "%d at a time", v->jobs);
     else
@@ -121,8 +121,8 @@ static void add_time(const struct dry_survey *v, struct text *out)
     if (v->unknown)
         text_addf(
             out,
-            "# %-17s %zu of these cells: no earlier run tells %s time, the mean of the others stands for it\n",
-            "of unknown time", v->unknown, v->unknown == 1 ? "its" : "their");
+            "# %-17s %s of these cells: no earlier run tells %s time, the mean of the others stands for it\n",
+            "of unknown time", TEXT_COUNT(v->unknown), v->unknown == 1 ? "its" : "their");
     text_free(&of);
 }
 
@@ -165,7 +165,7 @@ static void add_cells(const struct dry_survey *v, struct text *out)
         line += n + (line[n] == '\n');
     }
     if (rows < v->wanted)
-        text_addf(out, "# and %zu more; --json lists all\n", v->wanted - rows);
+        text_addf(out, "# and %s more; --json lists all\n", TEXT_COUNT(v->wanted - rows));
     cli_table_free(&t);
     text_free(&head);
     text_free(&body);
@@ -181,33 +181,33 @@ static void add_survey(const struct dry_survey *v, const struct sweep_wish *wish
     text_addf(out, "# %-17s ", "sweep");
     text_add_clean(out, folder);
     text_addf(out, "%s\n", io_exists(folder) ? " (there already)" : "");
-    text_addf(out, "# %-17s %zu: ", "cells", v->cells);
+    text_addf(out, "# %-17s %s: ", "cells", TEXT_COUNT(v->cells));
     add_lists(v->s, out);
     text_add(out, "\n");
     if (v->left_out) {
-        text_addf(out, "# %-17s %zu\n", "left out", v->left_out);
+        text_addf(out, "# %-17s %s\n", "left out", TEXT_COUNT(v->left_out));
         add_reasons(v, LEFT_OUT, out);
     }
     if (v->skipped) {
-        text_addf(out, "# %-17s %zu\n", "skipped", v->skipped);
+        text_addf(out, "# %-17s %s\n", "skipped", TEXT_COUNT(v->skipped));
         add_reasons(v, SKIPPED, out);
     }
     if (v->too_large) {
-        text_addf(out, "# %-17s %zu: that is their result, and takes no time\n", "out of memory",
-                  v->too_large);
+        text_addf(out, "# %-17s %s: that is their result, and takes no time\n", "out of memory",
+                  TEXT_COUNT(v->too_large));
         add_reasons(v, TOO_LARGE, out);
     }
     if (v->at_once > v->too_large) {
-        text_addf(out, "# %-17s %zu: that is their result, and takes no time\n", "failed",
-                  v->at_once - v->too_large);
+        text_addf(out, "# %-17s %s: that is their result, and takes no time\n", "failed",
+                  TEXT_COUNT(v->at_once - v->too_large));
         add_reasons(v, FAILS, out);
     }
     if (v->allowed < possible)
-        text_addf(out, "# %-17s the first %zu of %zu that can run\n", "--max-cells", v->allowed,
-                  possible);
+        text_addf(out, "# %-17s the first %s of %s that can run\n", "--max-cells",
+                  TEXT_COUNT(v->allowed), TEXT_COUNT(possible));
     if (v->ended)
-        text_addf(out, "# %-17s %zu of %zu: not run again; %zu would run\n", "with a result",
-                  v->ended, n, v->wanted);
+        text_addf(out, "# %-17s %s of %s: not run again; %s would run\n", "with a result",
+                  TEXT_COUNT(v->ended), TEXT_COUNT(n), TEXT_COUNT(v->wanted));
     text_addf(out, "# %-17s %s%s\n", "order",
               wish->order == SWEEP_GRID ? "grid: as the lists stand, the last key fastest"
                                         : "spread: corners and centre first, then ever finer",

@@ -179,7 +179,7 @@ static enum err_code export_long(struct job *x, const struct record_entry *runs,
         TRY(hand_on(x, PIECE, e));
     }
     if (!x->names && bad)
-        return err_set(e, ERR_INPUT, "none of these %zu runs can be read", count);
+        return err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(count));
     if (!x->names)
         return err_set(e, ERR_INPUT, "none of these runs is an ensemble: there is no members.csv");
     return ERR_OK;
@@ -307,7 +307,7 @@ static enum err_code export_wide(struct job *x, const struct record_entry *entry
         x->runs++;
     }
     if (code == ERR_OK && !x->runs)
-        code = err_set(e, ERR_INPUT, "none of these %zu runs can be read", count);
+        code = err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(count));
     sheet_end_row(&row);
     text_add_n(&x->out, row.s, row.n);
     while (code == ERR_OK && isfinite(epoch = next_epoch(columns, count))) {

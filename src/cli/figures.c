@@ -220,8 +220,8 @@ static size_t keep_scaled(struct figures *f, struct study_point *p, size_t point
         settings++;
     }
     if (alone)
-        text_addf(&f->note, "%zu setting%s on one number of devices alone %s left out.\n", alone,
-                  text_s(alone), alone == 1 ? "is" : "are");
+        text_addf(&f->note, "%s setting%s on one number of devices alone %s left out.\n",
+                  TEXT_COUNT(alone), text_s(alone), alone == 1 ? "is" : "are");
     return kept;
 }
 

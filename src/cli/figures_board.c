@@ -210,9 +210,10 @@ static void note_spread(struct figures *f, const struct cells *c)
 {
     if (c->most < 2)
         return;
-    text_addf(&f->note, "± is one standard deviation over seeds alone, n = %zu", c->least);
+    text_addf(&f->note, "± is one standard deviation over seeds alone, n = %s",
+              TEXT_COUNT(c->least));
     if (c->least < c->most)
-        text_addf(&f->note, " to %zu", c->most);
+        text_addf(&f->note, " to %s", TEXT_COUNT(c->most));
     text_add(&f->note, " runs of a setting.\n");
 }
 

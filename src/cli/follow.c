@@ -50,7 +50,7 @@ static void say_unfinished(const char *name, const struct sweep_wish *wish)
     if (!wish->goes_on || wish->failed || sweeps_count(name, &c, NULL) != ERR_OK)
         return;
     sweeps_add_before(&line, c.results, c.of_state[WIRE_SKIPPED], c.cells, "");
-    text_addf(&line, ", %lld to run", (long long)c.left);
+    text_addf(&line, ", %s to run", TEXT_COUNT(c.left));
     cli_talk("%s", text_str(&line));
     text_free(&line);
 }
@@ -308,8 +308,8 @@ int sweeps_watch(const char *name, bool quiet, bool json)
         return code;
     if (c.left) {
         code = err_exit_code(ERR_STOPPED);
-        cli_talk("nobody works on it any more: %lld cell%s no result; chorus resume %s%s goes on",
-                 (long long)c.left, c.left == 1 ? " has" : "s have", name, again());
+        cli_talk("nobody works on it any more: %s cell%s no result; chorus resume %s%s goes on",
+                 TEXT_COUNT(c.left), c.left == 1 ? " has" : "s have", name, again());
     }
     if (sweeps_print(name, json, c.left ? "stopped" : "done") && !code)
         code = err_exit_code(ERR_FAILED);

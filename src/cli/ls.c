@@ -384,11 +384,11 @@ static void say_empty(int argc, char **argv, const struct wish *w)
         cli_talk("no runs in %s%s (--results DIR and CHORUS_RESULTS name another folder)",
                  text_str(&where), io_exists(cli_results()) ? "" : ", which is not there");
     else if (argc > 1)
-        cli_talk("none of the %zu run%s in %s matches%s%s%s", count, text_s(count),
+        cli_talk("none of the %s run%s in %s matches%s%s%s", TEXT_COUNT(count), text_s(count),
                  text_str(&where), text_str(&asked), w->since ? ", since " : "",
                  w->since ? w->since : "");
     else
-        cli_talk("none of the %zu run%s in %s began since %s", count, text_s(count),
+        cli_talk("none of the %s run%s in %s began since %s", TEXT_COUNT(count), text_s(count),
                  text_str(&where), w->since ? w->since : "then");
     text_free(&where);
     text_free(&asked);

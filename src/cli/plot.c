@@ -304,7 +304,7 @@ static enum err_code make(struct figures *f, const struct wish *w, const struct 
         break;
     }
     if (count != 1)
-        return err_set(e, ERR_INPUT, "--kind confusion takes one run, not %zu", count);
+        return err_set(e, ERR_INPUT, "--kind confusion takes one run, not %s", TEXT_COUNT(count));
     return figures_confusion(f, runs, e);
 }
 

@@ -88,11 +88,11 @@ static void describe_sweep(const struct spec_sweep *s, int64_t most, struct text
 
     text_add(&t, "sweep:");
     for (size_t a = 0; a < s->axes; a++)
-        text_addf(&t, "%s %zu %s", a ? "," : "", s->axis[a].values, s->axis[a].key);
+        text_addf(&t, "%s %s %s", a ? "," : "", TEXT_COUNT(s->axis[a].values), s->axis[a].key);
     text_add(&t, " (");
     if (most && (size_t)most < cells)
-        text_addf(&t, "%lld of ", (long long)most);
-    text_addf(&t, "%zu cells)", cells);
+        text_addf(&t, "%s of ", TEXT_COUNT(most));
+    text_addf(&t, "%s cells)", TEXT_COUNT(cells));
     text_add_clean(out, text_str(&t));
     text_free(&t);
 }
@@ -318,8 +318,8 @@ static enum err_code find(const char *word, struct record_queued *items, size_t 
         return ERR_OK;
     text_add_clean(&shown, word);
     if (found)
-        err_set(e, ERR_INPUT, "%zu of those that wait are named %.60s: name one by its number",
-                found, text_str(&shown));
+        err_set(e, ERR_INPUT, "%s of those that wait are named %.60s: name one by its number",
+                TEXT_COUNT(found), text_str(&shown));
     else
         err_set(e, ERR_INPUT,
                 "nothing of number or name %.60s waits; `chorus queue%s` lists what does",

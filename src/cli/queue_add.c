@@ -47,7 +47,7 @@ static void say_added(const struct record_queued *item)
     while (before < n && items[before].id != item->id)
         before++;
     if (before < n && before)
-        cli_talk("%zu wait%s before it", before, before == 1 ? "s" : "");
+        cli_talk("%s wait%s before it", TEXT_COUNT(before), before == 1 ? "s" : "");
     if (pid)
         cli_talk("process %lld is at work on these results now", (long long)pid);
     if (elsewhere)

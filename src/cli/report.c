@@ -190,10 +190,10 @@ static enum err_code write_page(struct report *r, struct err *e)
     text_add(&out, "</head>\n<body>\n<h1>");
     text_add_html(&out, r->title);
     text_addf(&out,
-              "</h1>\n<p class=\"note\">%zu run%s, %.10s. What made this page stands in "
+              "</h1>\n<p class=\"note\">%s run%s, %.10s. What made this page stands in "
               "<a href=\"manifest.txt\">manifest.txt</a>; every table and figure lies beside "
               "it in other forms.</p>\n",
-              r->runs, text_s(r->runs), now);
+              TEXT_COUNT(r->runs), text_s(r->runs), now);
     text_add(&out, text_str(&r->page));
     text_addf(&out, "<footer>chorus %s</footer>\n</body>\n</html>\n", chorus_version);
     code = report_write(r, "index.html", &out, e);

@@ -220,8 +220,8 @@ static enum err_code add_equal_at(struct report *r, const struct study_run *runs
     text_addf(&title, "Single models and ensembles at %s model-images", number);
     code = study_compare(runs, n, &wish, &t, e);
     if (code == ERR_OK && n < r->runs)
-        study_table_note(&t, "%zu run%s left out: diverged, out of memory or failed", r->runs - n,
-                         r->runs - n == 1 ? " is" : "s are");
+        study_table_note(&t, "%s run%s left out: diverged, out of memory or failed",
+                         TEXT_COUNT(r->runs - n), r->runs - n == 1 ? " is" : "s are");
     if (code == ERR_OK)
         code = report_add_table(r, text_str(&name), text_str(&title), &t, e);
     study_table_free(&t);

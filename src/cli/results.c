@@ -131,7 +131,7 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
     }
     *count = kept;
     if (!kept && all > 1)
-        err_set(e, ERR_INPUT, "none of these %zu runs can be read", all);
+        err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(all));
     else if (!kept && !broken)
         err_set(e, ERR_INPUT, "%s cannot be read: %s", text_str(&name), text_str(&why));
     text_free(&name);

@@ -180,12 +180,13 @@ static enum err_code find_choice(const struct resume *r, struct record_entry *en
     else if (!best && count == 1)
         code = err_set(e, ERR_INPUT, "%s, the run that matches, is not unfinished", list[0].name);
     else if (!best)
-        code = err_set(e, ERR_INPUT, "none of the %zu runs that match is unfinished", count);
+        code = err_set(e, ERR_INPUT, "none of the %s runs that match is unfinished",
+                       TEXT_COUNT(count));
     else
         code = err_set(e, ERR_INPUT,
-                       "%zu of the runs that match can go on, %s, %s%s; one is needed: a further "
+                       "%s of the runs that match can go on, %s, %s%s; one is needed: a further "
                        "filter or a name chooses it",
-                       kept, list[0].name, list[1].name, kept > 2 ? ", ..." : "");
+                       TEXT_COUNT(kept), list[0].name, list[1].name, kept > 2 ? ", ..." : "");
     record_free_list(list, count);
     return code;
 }

@@ -37,10 +37,10 @@ static int ask(const struct record_entry *list, size_t count)
 
     add_names(&names, list, count);
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        code = cli_refuse("rm: these are %zu runs (%s): --yes moves them all to the trash", count,
-                          text_str(&names));
+        code = cli_refuse("rm: these are %s runs (%s): --yes moves them all to the trash",
+                          TEXT_COUNT(count), text_str(&names));
     } else {
-        cli_talk("Move %zu runs to the trash (%s)? [y/N]", count, text_str(&names));
+        cli_talk("Move %s runs to the trash (%s)? [y/N]", TEXT_COUNT(count), text_str(&names));
         if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y')) {
             cli_talk("nothing was moved");
             code = err_exit_code(ERR_FAILED);

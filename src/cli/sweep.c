@@ -119,7 +119,7 @@ enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct 
         return n > 1 ? err_context(e, "no cell of this sweep can run") : ERR_INPUT;
     }
     if (out && !quiet)
-        cli_talk("%zu of %zu cells are left out:", out, n);
+        cli_talk("%s of %s cells are left out:", TEXT_COUNT(out), TEXT_COUNT(n));
     for (size_t i = 0, told = 0; i < n && out && !quiet && told < SHOWN_OUT; i++) {
         struct text t = {0};
 
@@ -133,7 +133,7 @@ enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct 
         cli_talk("%s", text_str(&t));
         text_free(&t);
         if (told == SHOWN_OUT && told < out)
-            cli_talk("  and %zu more; --dry-run lists them all", out - told);
+            cli_talk("  and %s more; --dry-run lists them all", TEXT_COUNT(out - told));
     }
     free(cell);
     return ERR_OK;

@@ -44,7 +44,7 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
     struct text line = {0};
     int64_t nth = c->ended_as ? c->ended_as : w->ended;
 
-    text_addf(&line, "cell %lld of %lld%s  ", (long long)nth, cells_of(w, nth),
+    text_addf(&line, "cell %s of %s%s  ", TEXT_COUNT(nth), TEXT_COUNT(cells_of(w, nth)),
               w->status.counting ? "+" : "");
     sweeps_add_label(w->spec, c->cell, &line);
     if (c->state == WIRE_DONE) {
@@ -79,9 +79,9 @@ static void say_before(struct sweeper *w)
     if (w->wish->quiet || (!w->before && !w->wish->goes_on))
         return;
     sweeps_add_before(&line, w->before - w->skipped, w->skipped, cells, s->counting ? "+" : "");
-    text_addf(&line, ", %lld%s to run", left > 0 ? left : 0, s->counting ? "+" : "");
+    text_addf(&line, ", %s%s to run", TEXT_COUNT(left > 0 ? left : 0), s->counting ? "+" : "");
     if (s->elsewhere)
-        text_addf(&line, ", %lld elsewhere", (long long)s->elsewhere);
+        text_addf(&line, ", %s elsewhere", TEXT_COUNT(s->elsewhere));
     cli_talk("%s", text_str(&line));
     text_free(&line);
     sweeps_say_weights(w->wish->name);
@@ -141,7 +141,8 @@ static void say_sweep(struct sweeper *w)
     w->named = true;
     text_addf(&t, "sweep %s:", w->wish->name);
     for (size_t a = 0; a < w->spec->axes; a++)
-        text_addf(&t, "%s %zu %s", a ? "," : "", w->spec->axis[a].values, w->spec->axis[a].key);
+        text_addf(&t, "%s %s %s", a ? "," : "", TEXT_COUNT(w->spec->axis[a].values),
+                  w->spec->axis[a].key);
     if (w->wish->max_cells)
         text_addf(&t, ", --max-cells %lld", (long long)w->wish->max_cells);
     say_clean(text_str(&t));
@@ -332,13 +333,12 @@ void sweep_talk_draw(struct sweeper *w)
         text_add(&lines, "\n");
     }
     text_clear(&label);
-    text_addf(&label, "%lld of %lld%s cells", (long long)results, (long long)s->cells,
+    text_addf(&label, "%s of %s%s cells", TEXT_COUNT(results), TEXT_COUNT(s->cells),
               s->counting ? "+" : "");
     if (s->diverged + s->oom + s->failed)
-        text_addf(&label, ", %lld without a good end",
-                  (long long)(s->diverged + s->oom + s->failed));
+        text_addf(&label, ", %s without a good end", TEXT_COUNT(s->diverged + s->oom + s->failed));
     if (s->elsewhere)
-        text_addf(&label, ", %lld elsewhere", (long long)s->elsewhere);
+        text_addf(&label, ", %s elsewhere", TEXT_COUNT(s->elsewhere));
     if (s->closing || wire_sweep_is_paused(s) || wire_sweep_lacks_room(s))
         text_addf(&label, ", %s", wire_sweep_words(s, false));
     if (!wire_sweep_rests(s))
@@ -346,7 +346,7 @@ void sweep_talk_draw(struct sweeper *w)
     if (text_width(text_str(&label)) < columns)
         text_add(&lines, text_str(&label));
     else
-        text_addf(&lines, "%lld of %lld", (long long)results, (long long)s->cells);
+        text_addf(&lines, "%s of %s", TEXT_COUNT(results), TEXT_COUNT(s->cells));
     live_draw(text_str(&lines));
     text_free(&lines);
     text_free(&label);
@@ -364,18 +364,17 @@ static void say_more(const struct sweeper *w)
     had = sweeps_ended(w->wish->name) - wire_sweep_ended(s);
     if (more > 0 && had >= more)
         cli_talk(
-            "%lld more in the grid ha%s ended already: chorus resume %s%s --max-cells %lld takes "
+            "%s more in the grid ha%s ended already: chorus resume %s%s --max-cells %lld takes "
             "%s in again",
-            (long long)more, more == 1 ? "s" : "ve", text_str(&name), again(), (long long)grid,
+            TEXT_COUNT(more), more == 1 ? "s" : "ve", text_str(&name), again(), (long long)grid,
             more == 1 ? "it" : "them");
     else if (more > 0 && had > 0)
-        cli_talk(
-            "%lld more in the grid, %lld of them ended already: chorus resume %s%s --max-cells "
-            "%lld runs the others too",
-            (long long)more, (long long)had, text_str(&name), again(), (long long)grid);
+        cli_talk("%s more in the grid, %s of them ended already: chorus resume %s%s --max-cells "
+                 "%lld runs the others too",
+                 TEXT_COUNT(more), TEXT_COUNT(had), text_str(&name), again(), (long long)grid);
     else if (more > 0)
-        cli_talk("%lld more in the grid: chorus resume %s%s --max-cells %lld runs %s too",
-                 (long long)more, text_str(&name), again(), (long long)grid,
+        cli_talk("%s more in the grid: chorus resume %s%s --max-cells %lld runs %s too",
+                 TEXT_COUNT(more), text_str(&name), again(), (long long)grid,
                  more == 1 ? "it" : "them");
     text_free(&name);
 }
@@ -390,10 +389,11 @@ static void say_others(const struct sweeper *w)
     text_add_clean(&name, w->wish->name);
     if (n)
         cli_talk(
-            "%s/sweep.csv has %zu cell%s more that %s run under this name: of other "
+            "%s/sweep.csv has %s cell%s more that %s run under this name: of other "
             "values, or of a network or data that has changed since (listed: no); chorus ls %s%s lists "
             "all runs, another --name keeps sweeps apart",
-            w->status.path, n, text_s(n), n == 1 ? "was" : "were", text_str(&name), again());
+            w->status.path, TEXT_COUNT(n), text_s(n), n == 1 ? "was" : "were", text_str(&name),
+            again());
     text_free(&name);
     listed_close(listed);
 }
@@ -433,11 +433,11 @@ void sweep_talk_end(struct sweeper *w)
     if (w->wish->quiet)
         return;
     say_before(w);
-    text_addf(&t, "%lld%s cell%s:", (long long)s->cells, s->counting ? "+" : "",
+    text_addf(&t, "%s%s cell%s:", TEXT_COUNT(s->cells), s->counting ? "+" : "",
               s->cells == 1 && !s->counting ? "" : "s");
     for (size_t i = 0; i < MEM_COUNT(parts); i++)
         if (parts[i].n)
-            text_addf(&t, "%s %lld %s", n++ ? "," : "", (long long)parts[i].n, parts[i].word);
+            text_addf(&t, "%s %s %s", n++ ? "," : "", TEXT_COUNT(parts[i].n), parts[i].word);
     if (best < w->cells && spec_sweep_tests_apart(w->spec)) {
         text_addf(&t, "; no best: they were tested on different data (%s)",
                   spec_sweep_tests_apart(w->spec));

@@ -111,13 +111,13 @@ void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64
                        const char *plus)
 {
     if (results)
-        text_addf(out, "%lld of %lld%s cell%s a result already", (long long)results,
-                  (long long)cells, plus, cells == 1 ? " has" : "s have");
+        text_addf(out, "%s of %s%s cell%s a result already", TEXT_COUNT(results), TEXT_COUNT(cells),
+                  plus, cells == 1 ? " has" : "s have");
     else
-        text_addf(out, "none of %lld%s cell%s has a result yet", (long long)cells, plus,
+        text_addf(out, "none of %s%s cell%s has a result yet", TEXT_COUNT(cells), plus,
                   text_s(cells));
     if (skipped)
-        text_addf(out, ", %lld skipped (--failed tries %s again)", (long long)skipped,
+        text_addf(out, ", %s skipped (--failed tries %s again)", TEXT_COUNT(skipped),
                   skipped == 1 ? "it" : "them");
 }
 
@@ -133,8 +133,8 @@ bool sweeps_standing(const char *name, struct wire_sweep_status *out)
 
 void sweeps_add_standing(const struct wire_sweep_status *s, struct text *out)
 {
-    text_addf(out, "%s; cell %lld of %lld%s", wire_sweep_words(s, false),
-              (long long)wire_sweep_at(s), (long long)s->cells, s->counting ? "+" : "");
+    text_addf(out, "%s; cell %s of %s%s", wire_sweep_words(s, false), TEXT_COUNT(wire_sweep_at(s)),
+              TEXT_COUNT(s->cells), s->counting ? "+" : "");
     if (!wire_sweep_rests(s))
         progress_add_left(out, ", ", s->left_seconds);
 }
@@ -337,12 +337,11 @@ void sweeps_say_cut(const char *name)
         ended += wire_state_is_final(list[i].state);
     text_add_clean(&shown, name);
     if (grid > wish.max_cells)
-        cli_talk(
-            "sweep %s: %lld result%s; --max-cells %lld leaves out %lld of the %lld cells of its "
-            "grid: chorus resume %s%s --max-cells %lld takes them all",
-            text_str(&shown), (long long)ended, text_s(ended), (long long)wish.max_cells,
-            (long long)(grid - wish.max_cells), (long long)grid, text_str(&shown), again(),
-            (long long)grid);
+        cli_talk("sweep %s: %s result%s; --max-cells %lld leaves out %s of the %s cells of its "
+                 "grid: chorus resume %s%s --max-cells %lld takes them all",
+                 text_str(&shown), TEXT_COUNT(ended), text_s(ended), (long long)wish.max_cells,
+                 TEXT_COUNT(grid - wish.max_cells), TEXT_COUNT(grid), text_str(&shown), again(),
+                 (long long)grid);
     text_free(&shown);
     free(list);
     spec_sweep_free(&s);
@@ -379,9 +378,9 @@ void sweeps_say_weights(const char *name)
             older += list[i].state == WIRE_DONE && strcmp(list[i].time, written) < 0;
     text_add_clean(&shown, s.base.weights);
     if (older)
-        cli_talk("weights = %s was written anew since %lld cell%s ended: %s of what it held "
+        cli_talk("weights = %s was written anew since %s cell%s ended: %s of what it held "
                  "before; --name gives a sweep from what it holds now a name of its own",
-                 text_str(&shown), (long long)older, text_s(older),
+                 text_str(&shown), TEXT_COUNT(older), text_s(older),
                  older == 1 ? "its result is" : "their results are");
     text_free(&shown);
     free(list);

@@ -141,7 +141,7 @@ static int change_tags(const struct record_entry *list, size_t count, char *cons
     if (changed == 1 && count == 1)
         text_add_clean(&name, list[0].name);
     else
-        text_addf(&name, "%zu run%s", changed, text_s(changed));
+        text_addf(&name, "%s run%s", TEXT_COUNT(changed), text_s(changed));
     if (changed)
         cli_talk("%s: %s", text_str(&name), text_str(&line) + 4);
     text_free(&line);

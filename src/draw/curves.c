@@ -316,8 +316,8 @@ void curves_add_short(const struct curves *c, char *const *label, struct text *o
         else if (l->at_end < l->runs)
             text_addf(
                 out,
-                "%s: the mean of %zu runs, at the end of the curve of %zu; the others have fewer epochs\n",
-                name, l->runs, l->at_end);
+                "%s: the mean of %s runs, at the end of the curve of %s; the others have fewer epochs\n",
+                name, TEXT_COUNT(l->runs), TEXT_COUNT(l->at_end));
     }
 }
 

@@ -269,8 +269,8 @@ static enum err_code check_name(const char *results, const char *name, struct er
     return err_set(
         e, ERR_INPUT,
         "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
-        "%s (%zu runs; chorus ls%s lists them)",
-        name, results, runs, again());
+        "%s (%s runs; chorus ls%s lists them)",
+        name, results, TEXT_COUNT(runs), again());
 }
 
 static enum err_code check_weights(const char *results, const struct plan *p, bool many,

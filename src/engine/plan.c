@@ -29,7 +29,7 @@ const char *plan_crowding(const struct plan *p, int cells, char out[PLAN_CROWDIN
     if (strcmp(p->backend->name, "cpu") != 0 || p->session.threads <= share)
         return out;
     if (cells > 1)
-        snprintf(each, sizeof each, "%d cells of ", cells);
+        snprintf(each, sizeof each, "%s cells of ", TEXT_COUNT(cells));
     snprintf(out, PLAN_CROWDING_ROOM, "%s%d threads%s on %d core%s: threads = all is faster", each,
              p->session.threads, cells > 1 ? " each" : "", cores, text_s(cores));
     return out;

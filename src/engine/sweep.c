@@ -126,11 +126,11 @@ static void see_cells(struct sweep *s)
         moved_apply(s);
     if (ended && twins && !s->twins_told) {
         sweep_tell(s, LOG_INFO,
-                   twins == 1 ? "%zu cell comes to the same as another one, settings and data, and "
+                   twins == 1 ? "%s cell comes to the same as another one, settings and data, and "
                                 "is run once with it"
-                              : "%zu cells come to the same as others, settings and data, and are "
+                              : "%s cells come to the same as others, settings and data, and are "
                                 "run once with them",
-                   twins);
+                   TEXT_COUNT(twins));
         s->twins_told = true;
     }
     s->status.counting = s->status.counting || s->looked < s->seen;
@@ -214,9 +214,9 @@ static void finish(struct sweep *s)
         snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);
     } else if (open || t->counting) {
         t->code = s->course == SWEEP_HALTED ? ERR_STUCK : ERR_STOPPED;
-        snprintf(t->reason, sizeof t->reason, "stopped: %lld%s of %lld%s cell%s %s",
-                 (long long)open, t->counting ? "+" : "", (long long)t->cells,
-                 t->counting ? "+" : "", t->cells == 1 && !t->counting ? "" : "s",
+        snprintf(t->reason, sizeof t->reason, "stopped: %s%s of %s%s cell%s %s", TEXT_COUNT(open),
+                 t->counting ? "+" : "", TEXT_COUNT(t->cells), t->counting ? "+" : "",
+                 t->cells == 1 && !t->counting ? "" : "s",
                  s->failed ? (open == 1 ? "is still to be run" : "are still to be run")
                            : (open == 1 ? "has no result yet" : "have no result yet"));
     }

@@ -111,8 +111,8 @@ static enum err_code find_place(struct finder *f, const char *name, struct err *
     if ((uint64_t)place > f->kept_count) {
         if (f->listing)
             return ERR_OK;
-        return err_set(e, ERR_INPUT, "there is no run '%s': %s holds %zu%s", name, f->results,
-                       f->kept_count, of_those(f));
+        return err_set(e, ERR_INPUT, "there is no run '%s': %s holds %s%s", name, f->results,
+                       TEXT_COUNT(f->kept_count), of_those(f));
     }
     for (size_t i = f->count; i-- > 0;) {
         if (f->kept[i] && --place == 0) {
@@ -193,9 +193,9 @@ static enum err_code refuse_part(const struct finder *f, const char *word, size_
         if (f->kept[i] && may_mean(&f->list[i], word, WORD_PART))
             text_addf(&some, "%s%s", told++ ? ", " : "", f->list[i].name);
     err_set(e, ERR_INPUT,
-            "'%s' is part of the names of %zu runs: %s%s; give a longer part, or a filter such as "
+            "'%s' is part of the names of %s runs: %s%s; give a longer part, or a filter such as "
             "model=NAME for several (results in %s)",
-            word, runs, text_str(&some), runs > TOLD ? ", ..." : "", f->results);
+            word, TEXT_COUNT(runs), text_str(&some), runs > TOLD ? ", ..." : "", f->results);
     text_free(&some);
     return ERR_INPUT;
 }
@@ -220,8 +220,8 @@ static enum err_code find_word(struct finder *f, const char *name, struct err *e
     return err_set(
         e, ERR_INPUT,
         "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
-        "%s (%zu run%s%s; %s%s%s)",
-        name, f->results, f->kept_count, text_s(f->kept_count), of_those(f),
+        "%s (%s run%s%s; %s%s%s)",
+        name, f->results, TEXT_COUNT(f->kept_count), text_s(f->kept_count), of_those(f),
         is_all ? "@all is every run" : "chorus ls", is_all ? "" : again(),
         is_all ? "" : " lists them");
 }
@@ -388,8 +388,8 @@ static enum err_code refuse_none(const struct finder *f, char *const *names, siz
         if (is_filter(names[i]))
             text_addf(&filters, "%s%s", filters.n ? " " : "", names[i]);
     }
-    err_set(e, ERR_INPUT, "no run matches '%s': there %s %zu run%s in %s%s", text_str(&filters),
-            f->count == 1 ? "is" : "are", f->count, text_s(f->count), f->results,
+    err_set(e, ERR_INPUT, "no run matches '%s': there %s %s run%s in %s%s", text_str(&filters),
+            f->count == 1 ? "is" : "are", TEXT_COUNT(f->count), text_s(f->count), f->results,
             if_gone(f->results));
     text_free(&filters);
     return ERR_INPUT;
@@ -468,12 +468,11 @@ static enum err_code refuse_bests(const char *results, char *const *names, size_
     for (size_t i = 0; i < found && i < TOLD; i++)
         text_addf(&some, "%s%s", i ? ", " : "", list[i].name);
     add_tested(list, &filter);
-    err_set(
-        e, ERR_INPUT,
-        "'%s' stands for %zu runs that were tested on different data, each the best on its own: "
-        "%s%s; one is needed, such as %s %s (results in %s)",
-        text_str(&asked), found, text_str(&some), found > TOLD ? ", ..." : "", text_str(&asked),
-        text_str(&filter), results);
+    err_set(e, ERR_INPUT,
+            "'%s' stands for %s runs that were tested on different data, each the best on its own: "
+            "%s%s; one is needed, such as %s %s (results in %s)",
+            text_str(&asked), TEXT_COUNT(found), text_str(&some), found > TOLD ? ", ..." : "",
+            text_str(&asked), text_str(&filter), results);
     text_free(&some);
     text_free(&asked);
     text_free(&filter);
@@ -509,8 +508,8 @@ static enum err_code refuse_many(const char *results, char *const *names, size_t
         how = "matches";
     else if (count == 1 && !strpbrk(names[0], "/@"))
         how = sweep ? "is the sweep of" : "is the name of";
-    err_set(e, ERR_INPUT, "'%s' %s %zu runs: %s%s; one is needed%s%s (results in %s)",
-            text_str(&asked), how, found, text_str(&some), found > TOLD ? ", ..." : "",
+    err_set(e, ERR_INPUT, "'%s' %s %s runs: %s%s; one is needed%s%s (results in %s)",
+            text_str(&asked), how, TEXT_COUNT(found), text_str(&some), found > TOLD ? ", ..." : "",
             sweep ? ", such as @best sweep=" : "", sweep ? names[0] : "",
             results ? results : "results");
     text_free(&some);
@@ -573,6 +572,6 @@ enum err_code record_find_unfinished(const char *results, struct record_entry *o
     record_free_list(list, count);
     if (found)
         return ERR_OK;
-    return err_set(e, ERR_INPUT, "there is no unfinished run in %s%s (%zu run%s)", results,
-                   if_gone(results), count, text_s(count));
+    return err_set(e, ERR_INPUT, "there is no unfinished run in %s%s (%s run%s)", results,
+                   if_gone(results), TEXT_COUNT(count), text_s(count));
 }

@@ -286,14 +286,14 @@ void study_compare_groups(const struct study_run *runs, size_t count, const stru
                          over);
     if (left_out)
         study_table_note(t,
-                         "%zu run%s not done (diverged, failed, running, ...): no part of n and "
+                         "%s run%s not done (diverged, failed, running, ...): no part of n and "
                          "of the means",
-                         left_out, left_out == 1 ? " is" : "s are");
+                         TEXT_COUNT(left_out), left_out == 1 ? " is" : "s are");
     if (repeats)
         study_table_note(t,
-                         "%zu run%s another, settings and seed: the same result counts once in n "
+                         "%s run%s another, settings and seed: the same result counts once in n "
                          "and in the means",
-                         repeats, repeats == 1 ? " repeats" : "s repeat");
+                         TEXT_COUNT(repeats), repeats == 1 ? " repeats" : "s repeat");
     if (study_all_same_test(runs, count))
         study_table_note(
             t,

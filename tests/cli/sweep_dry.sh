@@ -73,6 +73,9 @@ refused "no cell is possible" "no cell of this sweep can run: " \
 refused "a name that fits no folder" "--name: name = a/b" \
     "$CHORUS" run grid.ini --dry-run --name a/b
 refused "an order that is none" "allowed: spread" "$CHORUS" run grid.ini --dry-run --order random
+exits 0 "$CHORUS" run tiny.ini lr=lin:0.1:0.2:1200 --dry-run --max-cells 1100
+check "many cells are told as tables tell them" grep -q '^# cells  *1,200: lr 1,200$' out
+check "and how many of them run" grep -q '^# --max-cells  *the first 1,100 of 1,200 that can run$' out
 refused "no cells" "--max-cells 0" "$CHORUS" run grid.ini --dry-run --max-cells 0
 refused "no jobs" "--jobs x" "$CHORUS" run grid.ini --dry-run --jobs x
 refused "resume takes no list" "give one value" "$CHORUS" resume epochs=1,2

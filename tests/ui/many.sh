@@ -45,6 +45,14 @@ script "wait runs  10,000" "keys G v" "calm" "keys v" "calm" "keys v /" "type te
     "calm" "keys *" "wait marked" "keys Enter 2" "calm" "keys 5" "calm" "keys 6" "calm" "keys 4" "sleep 1500" "save compared"
 read -r all most _ <<<"$(python3 cost.py "$CHORUS" --results thousands --keys script --frame 160x45)"
 check "and the rest of the screens, $all ms" test -s compared
+# Counts are told as tables tell them.
+script "wait runs  10,000" "keys *" "wait 10,000 marked" "keys d" "wait 9,997 more" "save question" "keys Esc"
+exits 0 "$CHORUS" --results thousands --keys script --frame 160x45
+check "a question says how many" grep -q "Move the marked 10,000 runs" question
+exits 2 "$CHORUS" rm --results thousands lr=0..
+check "a refusal says how many" grep -q "these are 10,000 runs (" err
+exits 0 "$CHORUS" ls --results thousands lr=7
+check "and an empty list" grep -q "^none of the 10,000 runs in thousands matches lr=7" err
 case $CHORUS in
 *asan*) skip "memory" "of a sanitized program" ;;
 *)

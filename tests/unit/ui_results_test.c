@@ -904,8 +904,8 @@ TEST(marks_that_are_too_many_are_told)
     size_t fit = (1 << 20) / 241;
 
     CHECK_INT(marks_after(&k, 4500, 240), fit);
-    CHECK(strstr(k.app.own->said, "4500 runs are marked"));
-    CHECK(strstr(k.app.own->said, "newest 4350"));
+    CHECK(strstr(k.app.own->said, "4,500 runs are marked"));
+    CHECK(strstr(k.app.own->said, "newest 4,350"));
     free(k.app.own);
     kit_end(&k);
 }
