@@ -111,12 +111,42 @@ size_t kinds_find(struct kinds *k, struct spec *cell)
     return k->count++;
 }
 
-static bool varies(const struct spec_sweep *s, const char *key)
+static const struct spec_axis *axis_of(const struct spec_sweep *s, const char *key)
 {
     for (size_t a = 0; a < s->axes; a++)
         if (!strcmp(s->axis[a].key, key))
-            return true;
-    return false;
+            return &s->axis[a];
+    return NULL;
+}
+
+static bool varies(const struct spec_sweep *s, const char *key)
+{
+    return axis_of(s, key);
+}
+
+/* Of the values that a number has in the cells. False: one of them must be read by its key. */
+static bool find_range(const struct spec_axis *axis, double value, double *least, double *most)
+{
+    *least = *most = value;
+    for (size_t i = 0; axis && i < axis->values; i++) {
+        if (!text_to_double(axis->value[i], &value))
+            return false;
+        *least = !i || value < *least ? value : *least;
+        *most = !i || value > *most ? value : *most;
+    }
+    return true;
+}
+
+/* No cell's lr_min is above its learning rate, whichever of them it has. */
+static bool always_above_lr_min(const struct spec_sweep *s)
+{
+    double lr, lr_min, above;
+
+    if (!varies(s, "lr_min") && s->base.lr_min <= 0)
+        return true;
+    return !varies(s, "lr_rule") && s->base.lr_rule == SPEC_LR_NONE &&
+           find_range(axis_of(s, "lr"), s->base.lr, &lr, &above) &&
+           find_range(axis_of(s, "lr_min"), s->base.lr_min, &above, &lr_min) && lr_min <= lr;
 }
 
 bool kinds_alike(const struct spec_sweep *s, const char *key)
@@ -129,6 +159,7 @@ bool kinds_alike(const struct spec_sweep *s, const char *key)
                 {"weight_decay", NULL},
                 {"loss_reduction", NULL},
                 {"patience", NULL},
+                {"lr_min", "schedule"},
                 {"momentum", "optimizer"},
                 {"beta1", "optimizer"},
                 {"beta2", "optimizer"},
@@ -136,7 +167,7 @@ bool kinds_alike(const struct spec_sweep *s, const char *key)
                 {"step_epochs", "schedule"},
                 {"step_factor", "schedule"}};
 
-    if (!strcmp(key, "lr") && (varies(s, "lr_min") || s->base.lr_min > 0))
+    if ((!strcmp(key, "lr") || !strcmp(key, "lr_min")) && !always_above_lr_min(s))
         return false;
     for (size_t i = 0; i < MEM_COUNT(keys); i++)
         if (!strcmp(key, keys[i].key))

@@ -148,6 +148,8 @@ TEST(of_cells_that_are_alike_one_is_made)
     check_by_hand("epochs = 1\noptimizer = momentum\nmomentum = lin:0:0.9:10\nlr = 0.1, 0.2\n", 1);
     check_by_hand("epochs = 1\nschedule = step\nstep_epochs = 1, 2\nstep_factor = 0.1, 0.5\n", 1);
     check_by_hand("epochs = 1\ndata = synthetic\nseed = step:1:500:1\nweight_decay = 0, 1e-4\n", 1);
+    check_by_hand("epochs = 1\nschedule = cosine\nlr_min = lin:0:0.1:10\nlr = lin:0.1:1:10\n", 1);
+    check_by_hand("epochs = 1\nschedule = cosine\nlr_min = 0.01, 0.1\nseed = 1, 2\n", 1);
     check_by_hand("epochs = 1\nsamples = 40\nlr = loguniform:0.01:1\n"
                   "grad_clip = loguniform:0.1:9\n",
                   1);
@@ -159,6 +161,11 @@ TEST(cells_that_what_is_alike_elsewhere_tells_apart_are_all_made)
     check_by_hand("epochs = 1\noptimizer = sgd, momentum\nmomentum = 0.5, 0.9\nlr = 0.1, 1\n", 4);
     check_by_hand("epochs = 1\nschedule = cosine\nlr_min = 0.1\nlr = 0.01, 0.05, 0.2, 1\n", 4);
     check_by_hand("epochs = 1\nschedule = cosine\nlr_min = 0, 0.1\nlr = 0.01, 0.05, 0.2, 1\n", 8);
+    check_by_hand("epochs = 1\nschedule = cosine\nlr_min = 0, \"0.1\"\nlr = 0.05, 0.2\n", 4);
+    check_by_hand("epochs = 1\nschedule = cosine\nlr_rule = linear\nlr_batch = 200\nbatch = 100\n"
+                  "lr_min = 0.08\nlr = 0.1, 0.2\n",
+                  2);
+    check_by_hand("epochs = 1\nschedule = constant, cosine\nlr_min = 0.01, 0.02\nlr = 1, 2\n", 4);
     check_by_hand("epochs = 1\nlr = 0.1, 0.2, 0.4\nbatch = 100, 200, 400\nzip = lr, batch\n", 3);
 }
 
