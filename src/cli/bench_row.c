@@ -245,8 +245,6 @@ static void add_row_line(struct bench *b, const struct row *r, double peak)
 {
     const struct plan *p = r->plan;
     char mode[32], number[TEXT_NUMBER_ROOM], most[TEXT_NUMBER_ROOM];
-    const char *model = p->spec.model;
-    int n = (int)strlen(model);
     struct text name = {0};
 
     if (p->spec.mode == SPEC_ENSEMBLE)
@@ -255,9 +253,11 @@ static void add_row_line(struct bench *b, const struct row *r, double peak)
         snprintf(mode, sizeof mode, "%d devices", p->session.devices);
     else
         snprintf(mode, sizeof mode, "data-parallel");
-    text_add_clean(&name, n > MODEL_COLUMN ? model + n - MODEL_COLUMN : model);
-    text_addf(&b->out, "%-7s  %-*s  %-14s  %-4s  %5lld", p->backend->name, MODEL_COLUMN,
-              text_str(&name), mode, p->precision_used, (long long)r->batch);
+    text_add_clean(&name, p->spec.model);
+    cli_cut(&name, MODEL_COLUMN, true);
+    text_addf(&b->out, "%-7s  %s%*s  %-14s  %-4s  %5lld", p->backend->name, text_str(&name),
+              MODEL_COLUMN - text_width(text_str(&name)), "", mode, p->precision_used,
+              (long long)r->batch);
     if (r->steps && isfinite(peak))
         text_addf(&b->out, "  %10s  %10s  %5.1f %%\n", rate_text(number, r->rate),
                   rate_text(most, peak), 100 * r->rate / peak);

@@ -124,6 +124,8 @@ void cli_table_addf(struct cli_table *t, const char *fmt, ...) PRINTF_LIKE(2, 3)
  * NULL), then cuts the cells of one column (NULL: none), at the front or at the end. */
 void cli_table_fit(struct cli_table *t, int columns, const char *const *drop, const char *cut,
                    bool front);
+/* To at most so many columns, 3 of them for "..." where something is left out. */
+void cli_cut(struct text *cell, int width, bool front);
 /* The line below that names what fit left out; nothing where that is nothing. */
 void cli_table_dropped(const struct cli_table *t, int columns, const char *remedy,
                        struct text *out);

@@ -92,7 +92,7 @@ static void drop_column(struct cli_table *t, size_t column)
 }
 
 /* Whole characters: what begins like one that is cut off belongs to it. */
-static void cut_cell(struct text *cell, int width, bool front)
+void cli_cut(struct text *cell, int width, bool front)
 {
     struct text out = {0};
     const char *s = text_str(cell);
@@ -144,7 +144,7 @@ void cli_table_fit(struct cli_table *t, int columns, const char *const *drop, co
         return;
     width = column_width(t, column) - over;
     for (size_t i = column; i < t->cells; i += t->columns)
-        cut_cell(&t->cell[i], width < LEAST_CUT ? LEAST_CUT : width, front);
+        cli_cut(&t->cell[i], width < LEAST_CUT ? LEAST_CUT : width, front);
 }
 
 void cli_table_dropped(const struct cli_table *t, int columns, const char *remedy, struct text *out)

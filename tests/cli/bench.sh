@@ -75,6 +75,7 @@ check "what cannot be with a smaller batch, and so fewer images, is told" \
     grep -q "^left out: mode = data-parallel: valid = 200" err
 check "a loss that is no number" exits 0 "$CHORUS" bench --seconds 0.1 model=./wild.net \
     mode=data-parallel precision=fp32
+check "a long path is cut in front, and marked" count 2 '^(cpu|ref) +\.\.\.ld\.net  data-parallel '
 check "has no figure" count 2 '^(cpu|ref) .* no figure: the loss is not finite$'
 
 if command -v python3 >/dev/null; then
