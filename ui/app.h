@@ -168,7 +168,11 @@ void app_prompt(struct app *app, const char *label, const char *text,
 /* Of a text that cannot be taken, by the one whom it was entered for: the same prompt with it, to be
  * mended; app_say says why behind that. */
 void app_prompt_again(struct app *app, const char *text);
-/* For whoever learns only later that what was typed cannot be taken: when a key was pressed last, and whether
+/* For whoever learns of that only later, as from a verb: the line that was entered last, 0 where a key has
+ * been pressed behind it; it comes back where that is so still, and nothing lies over its screen. */
+uint64_t app_entered(const struct app *app);
+void app_enter_again(struct app *app, uint64_t entered);
+/* The same for whoever asks for it by itself: when a key was pressed last, and whether
  * none has been since then, with nothing over that screen, so that the line may open again. */
 uint64_t app_keyed(const struct app *app);
 bool app_waits(const struct app *app, int screen, uint64_t keyed);

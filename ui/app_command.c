@@ -55,6 +55,8 @@ void command_over(void *user, const struct job_end *end)
     if (end->exit_code || end->out->n > PAGE_MOST) /* and it is said so */
         screen_log_whole(app->screen[SCREEN_LOG]);
     if (end->exit_code)
+        app_enter_again(app, end->mark);
+    if (end->exit_code)
         app_say(app, GRID_BAD, "%s (exit code %d; the Log screen has all of it)",
                 end->last_line && *end->last_line ? end->last_line : "the command failed",
                 end->exit_code);
@@ -73,6 +75,7 @@ struct watching {
     char *results, *name[WATCH_WORDS];
     size_t names;
     struct record_entry entry;
+    uint64_t entered; /* as app_entered */
     enum err_code code;
     struct err e;
 };
@@ -92,6 +95,7 @@ static void looked_up(void *arg, bool dropped)
         screen_run_watch(w->app->screen[SCREEN_RUN], w->entry.folder);
         app_show(w->app, SCREEN_RUN);
     } else if (!dropped) {
+        app_enter_again(w->app, w->entered);
         app_say(w->app, GRID_BAD, "%s", w->e.text);
     }
     record_free_entry(&w->entry);
@@ -106,7 +110,8 @@ static void watch(struct app *app, const char **args, size_t n)
 {
     struct watching *w = mem_new(1, sizeof *w);
 
-    *w = (struct watching){.app = app, .results = mem_text(app->config.results)};
+    *w = (struct watching){
+        .app = app, .results = mem_text(app->config.results), .entered = app_entered(app)};
     for (size_t i = 1; i < n && w->names < WATCH_WORDS; i++)
         w->name[w->names++] = mem_text(args[i]);
     if (!w->names)
@@ -128,10 +133,13 @@ void command_start(struct app *app, const char *const *args)
 
     for (size_t i = 1; args[i]; i++)
         begins |= !strcmp(args[i], "--background");
-    if (jobs_start(app->jobs, args, begins ? begun_over : command_over, app, &e) != ERR_OK)
+    if (jobs_start(app->jobs, args, begins ? begun_over : command_over, app, &e) != ERR_OK) {
+        app_enter_again(app, app_entered(app));
         app_say(app, GRID_BAD, "%s", e.text);
-    else
+    } else {
+        jobs_mark(app->jobs, app_entered(app));
         app_say(app, GRID_DIM, "chorus %s runs; what it says is on the Log screen", args[0]);
+    }
 }
 
 static void run_command(void *user, const char *line)
@@ -314,6 +322,15 @@ static void open_line(struct app *app, const char *text)
     text_free(&line);
     text_free(&runs);
     text_free(&further);
+}
+
+/* Of a prompt that was closed: that of ':' with all that it offers. */
+void command_again(struct app *app, const char *line)
+{
+    if (app->own->on_text == line_typed)
+        open_line(app, line);
+    else
+        app_prompt_again(app, line);
 }
 
 void command_show(struct app *app)

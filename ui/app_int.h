@@ -67,7 +67,10 @@ struct app_int {
 
     struct popup *waits; /* for what lies over the screen, or a line that is typed, to be gone */
     enum app_popup popup;
-    uint64_t popups; /* grows with each: a handler may have opened another */
+    uint64_t popups;     /* grows with each: a handler may have opened another */
+    uint64_t entered_ns; /* when a line was entered last: keyed_ns of then, */
+    uint64_t entered;    /* the number of its prompt, */
+    int entered_on;      /* and the screen below it */
     struct text question, label, page, several; /* several: what Tab found in a prompt */
     struct line_edit typed;
     char *answer[APP_ANSWERS];
@@ -155,8 +158,9 @@ void bar_help(struct app *app);
 void popup_offer(struct app *app, const char *line);
 
 /* app_command.c */
-void command_show(struct app *app);  /* ':' */
-void command_write(struct app *app); /* 'w' */
+void command_show(struct app *app);                    /* ':' */
+void command_again(struct app *app, const char *line); /* with what was typed */
+void command_write(struct app *app);                   /* 'w' */
 void command_close(struct app *app);
 void command_start(struct app *app, const char *const *args); /* in a process of its own, */
 void command_over(void *user, const struct job_end *end);     /* which tells what came of it */

@@ -196,6 +196,21 @@ void app_prompt_again(struct app *app, const char *text)
     free(label);
 }
 
+uint64_t app_entered(const struct app *app)
+{
+    const struct app_int *own = app->own;
+
+    return own->entered_ns == own->keyed_ns && own->entered == own->popups ? own->entered_ns : 0;
+}
+
+void app_enter_again(struct app *app, uint64_t entered)
+{
+    struct app_int *own = app->own;
+
+    if (entered && entered == app_entered(app) && app_waits(app, own->entered_on, entered))
+        command_again(app, text_str(&own->typed.text));
+}
+
 uint64_t app_keyed(const struct app *app)
 {
     return app->own->keyed_ns;

@@ -80,6 +80,9 @@ static void prompt_end(struct app *app, bool take)
     char *text = take ? mem_text(text_str(&own->typed.text)) : NULL;
     void *user = own->user;
 
+    own->entered_ns = take ? own->keyed_ns : 0;
+    own->entered = own->popups;
+    own->entered_on = app->shown;
     popup_close(app);
     entered(user, text);
     free(text);

@@ -171,7 +171,10 @@ void train_run(struct app *app, const char *const *args, size_t n)
         return;
     app->own->training = t;
     t->args[n] = "--dry-run";
-    if (jobs_start_silent(app->jobs, t->args, training_checked, app, &e) != ERR_OK) {
+    if (jobs_start_silent(app->jobs, t->args, training_checked, app, &e) == ERR_OK) {
+        jobs_mark(app->jobs, app_entered(app));
+    } else {
+        app_enter_again(app, app_entered(app));
         app_say(app, GRID_BAD, "%s", e.text);
         training_chosen(app, -1);
     }

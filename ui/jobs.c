@@ -32,6 +32,7 @@ struct job {
     struct text out, last;
     void (*done)(void *user, const struct job_end *end);
     void *user;
+    uint64_t mark;
 };
 
 struct jobs {
@@ -213,6 +214,11 @@ enum err_code jobs_start_silent(struct jobs *j, const char *const *args,
     return ERR_OK;
 }
 
+void jobs_mark(struct jobs *j, uint64_t mark)
+{
+    j->job[j->n - 1]->mark = mark;
+}
+
 size_t jobs_running(const struct jobs *j)
 {
     return j->n;
@@ -293,6 +299,7 @@ static void end_job(struct jobs *j, size_t i, int status)
     end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     end.out = &job->out;
     end.last_line = text_str(&job->last);
+    end.mark = job->mark;
     memmove(j->job + i, j->job + i + 1, (--j->n - i) * sizeof *j->job);
     if (job->done)
         job->done(job->user, &end);

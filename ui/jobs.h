@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct jobs;
 
@@ -15,6 +16,7 @@ struct job_end {
     int exit_code;          /* 128 + a signal's number where one ended it */
     const struct text *out; /* its stdout, at most 1 MiB */
     const char *last_line;  /* of its stderr, cleaned: why it failed */
+    uint64_t mark;          /* as jobs_mark has it, else 0 */
 };
 
 /* say: called with each cleaned line of their stderr and stdout. */
@@ -31,6 +33,8 @@ enum err_code jobs_start(struct jobs *j, const char *const *args,
 enum err_code jobs_start_silent(struct jobs *j, const char *const *args,
                                 void (*done)(void *user, const struct job_end *end), void *user,
                                 struct err *e) MUST_USE;
+/* For its end: a number of the one that was started last. */
+void jobs_mark(struct jobs *j, uint64_t mark);
 /* The words of a command line as a shell would part them: quotes and backslashes, nothing else. */
 enum err_code jobs_split(const char *line, char ***args, size_t *count, struct err *e) MUST_USE;
 void jobs_free_args(char **args);

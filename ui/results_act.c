@@ -40,6 +40,8 @@ static void job_done(void *user, const struct job_end *end)
     else if (*end->last_line)
         text_add(&said, ": ");
     text_add(&said, end->last_line);
+    if (end->exit_code)
+        app_enter_again(r->app, end->mark);
     if (end->exit_code == 0)
         app_say(r->app, GRID_GOOD, "%s", said.n ? text_str(&said) : "done; 7 shows what it said");
     else
@@ -70,10 +72,13 @@ static void start_job(struct results *r, const char *verb, const char *const *na
     text_free(&behind);
     args[n++] = "--results";
     args[n++] = r->app->config.results;
-    if (jobs_start(r->app->jobs, args, job_done, r, &e) == ERR_OK)
+    if (jobs_start(r->app->jobs, args, job_done, r, &e) == ERR_OK) {
+        jobs_mark(r->app->jobs, app_entered(r->app));
         app_say(r->app, GRID_TEXT, "%s has begun; 7 shows its log", verb);
-    else
+    } else {
+        app_enter_again(r->app, app_entered(r->app));
         app_say(r->app, GRID_BAD, "%s", e.text);
+    }
     free(args);
 }
 

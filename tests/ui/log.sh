@@ -4,7 +4,7 @@
 mkdir -p experiments
 sed "s#\./tiny.net#$PWD/tiny.net#" tiny.ini >experiments/aaa.ini
 script "calm" "keys 1 BackTab g Down Enter" "calm" "keys r" "wait done" "keys 1 r" "calm" "keys 1 2" "wait done" \
-    "calm" "keys :" "keys Ctrl-U" "type data check nowhere" "keys Enter" "calm" "keys 7" "calm" "save all.txt" \
+    "calm" "keys :" "keys Ctrl-U" "type data check nowhere" "keys Enter" "calm" "wait chorus data check nowhere" "keys Esc 7" "calm" "save all.txt" \
     "keys /" "type epoch 4 of" "keys Enter" "calm" "save found.txt" "keys Esc" "keys Up Up Up Up" "keys o" "calm" \
     "save only.txt" "keys L" "calm" "save file.txt"
 check "the script is played" timeout 100 "$CHORUS" --results results --keys script --frame 160x45 </dev/null

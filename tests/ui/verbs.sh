@@ -44,6 +44,18 @@ check "what a list says that is empty is shown" play results "calm" "keys :" "ke
     "wait nothing waits in" "keys :" "keys Ctrl-U" "type ls lr=7" "keys Enter" "wait matches lr=7" "keys Esc"
 check "a line with an open quote stays, to be mended" play results "calm" "keys :" "keys Ctrl-U" "type ls 'lr=7" \
     "keys Enter" "wait another ' is missing" "type '" "keys Enter" "wait matches lr=7" "keys Esc"
+check "one that its verb refuses does too" play results "calm" "keys :" "keys Ctrl-U" "type shw @" "keys Enter" \
+    "wait (exit code 2;" "wait chorus shw @" "keys Home Right Right" "type o" "keys Ctrl-E Backspace" "type nobody" \
+    "keys Enter" "wait there is no run" "wait chorus show nobody" "keys Esc" "gone chorus show"
+check "and one of a watch, and of a run" play results "calm" "keys :" "keys Ctrl-U" "type watch nobody" "keys Enter" \
+    "wait there is no run" "wait chorus watch nobody" "keys Ctrl-U" "type run tiny.ini lr=x" "keys Enter" \
+    "wait lr = x" "wait chorus run tiny.ini lr=x" "keys Up" "wait chorus" "keys Esc"
+check "and a path that W was given, or a report" play results "calm" "keys W" "wait weights into" "keys Ctrl-U" \
+    "type nowhere/its.safetensors" "keys Enter" "wait there is no folder nowhere" "wait weights into the file nowhere/its" \
+    "keys Esc" "calm" "keys x" "wait report" "keys r" "keys Ctrl-U" "type tiny.ini" "keys Enter" "wait (exit " \
+    "wait tiny.ini" "keys Ctrl-U" "type its-report" "keys Enter" "wait its-report"
+check "but not over what somebody does meanwhile" play results "calm" "keys :" "keys Ctrl-U" "type shw @" "keys Enter 1" \
+    "wait (exit code 2;" "gone chorus shw"
 check "Enter on a watch shows the run" play results "calm" "keys :" "keys Ctrl-U" "type watch ${run##*/}" \
     "keys Enter" "wait test accuracy" "wait log"
 check ": opens the command line from the box of the one before" play results "calm" "keys :" "keys Ctrl-U" "type models" \

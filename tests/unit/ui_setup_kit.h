@@ -135,6 +135,18 @@ void app_prompt_again(struct app *app, const char *text)
     snprintf(kit.prompt, sizeof kit.prompt, "again: %s", text);
 }
 
+uint64_t app_entered(const struct app *app)
+{
+    (void)app;
+    return 0;
+}
+
+void app_enter_again(struct app *app, uint64_t entered)
+{
+    (void)app;
+    CHECK_INT(entered, 0);
+}
+
 uint64_t app_keyed(const struct app *app)
 {
     (void)app;
