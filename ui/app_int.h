@@ -122,7 +122,8 @@ void app_quit(struct app *app); /* 'q': asks where something would be lost */
  * again, stops what runs, unless something would be lost: APP_ANSWERS then, and it goes on standing. -1:
  * none of them, as Esc. */
 int quit_interrupt(struct app *app);
-void quit_tick(struct app *app);  /* what was asked about may have ended meanwhile */
+bool quit_asks(const struct app *app); /* the question how to leave stands */
+void quit_tick(struct app *app);       /* what was asked about may have ended meanwhile */
 void quit_tasks(struct app *app); /* the end of all that is asked of disks, which may take long */
 
 /* app_open.c */
@@ -184,6 +185,10 @@ bool train_lets_go(const char *const *args, size_t count); /* what may be paused
 /* `run`, `resume`: beside something else a person says whether, once (of run) the command is right. */
 void train_run(struct app *app, const char *const *args, size_t n);
 void train_go_on(struct app *app, const char *const *args, size_t n);
+void train_tick(struct app *app);         /* what has waited for an answer to q begins */
+bool train_begins(const struct app *app); /* one is being checked, or waits for that */
+/* That it has not begun; how many of the jobs that run are its check. */
+size_t train_tell(const struct app *app, struct text *words);
 void train_close(struct app *app);
 
 /* app_log.c */

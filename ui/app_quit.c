@@ -220,12 +220,22 @@ static void add_interrupt(const struct app *app, struct text *words, const char 
         text_addf(words, " Ctrl-C again %s.", answer);
 }
 
+static bool is_ours(void (*to)(void *user, int answer))
+{
+    return to == leave || to == leave_or_stay || to == leave_full || to == leave_queue ||
+           to == leave_jobs || to == leave_form || to == begun_leave;
+}
+
+bool quit_asks(const struct app *app)
+{
+    return app->own->popup == POPUP_ASK && is_ours(app->own->on_answer);
+}
+
 int quit_interrupt(struct app *app)
 {
     void (*to)(void *user, int answer) = app->own->on_answer;
 
-    if (to != leave && to != leave_or_stay && to != leave_full && to != leave_queue &&
-        to != leave_jobs && to != leave_form && to != begun_leave)
+    if (!is_ours(to))
         return -1;
     if (to == begun_leave && !would_lose(app))
         return 0;
@@ -296,10 +306,22 @@ static bool queue_stands(const struct app *app)
     return queue.state == WIRE_QUEUE_HELD && queue.lasts;
 }
 
+/* Those that leaving would end. True: one of them works, and is not only being checked. */
+static bool tell_jobs(const struct app *app, struct text *words)
+{
+    bool works = jobs_running(app->jobs) > train_tell(app, words);
+
+    if (works)
+        text_addf(words, "%sA command still works; the Log screen says which.",
+                  words->n ? " " : "");
+    return works;
+}
+
 /* Nothing runs here. begun: behind ':', which is taken where it is asked about; NULL: it is not known. */
 static void quit_idle(struct app *app, size_t waiting, struct begun **begun)
 {
     static const char *const jobs[] = {"leave and end it", "cancel", NULL};
+    static const char *const check[] = {"leave without it", "cancel", NULL};
     static const char *const form[] = {"save them first", "leave without them", "cancel", NULL};
     struct text words = {0};
     bool unsaved = screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
@@ -307,11 +329,12 @@ static void quit_idle(struct app *app, size_t waiting, struct begun **begun)
     if ((waiting && !queue_stands(app)) || jobs_running(app->jobs))
         begun_tell(app, begun ? *begun : NULL, &words);
     if (waiting && !queue_stands(app)) {
+        (void)tell_jobs(app, &words);
         ask_about_queue(app, waiting, text_str(&words));
     } else if (jobs_running(app->jobs)) {
-        text_addf(&words, "%sA command still works; the Log screen says which.",
-                  words.n ? " " : "");
-        app_ask(app, text_str(&words), jobs, leave_jobs, app);
+        bool works = tell_jobs(app, &words);
+
+        app_ask(app, text_str(&words), works ? jobs : check, leave_jobs, app);
     } else if (begun && *begun) {
         begun_ask(app, *begun, text_str(&words));
         *begun = NULL;
@@ -353,6 +376,7 @@ static void quit_busy(struct app *app, size_t waiting, bool others, const struct
     text_add(&words, " How do you want to leave?");
     add_stops(app, &words);
     begun_tell(app, begun, &words);
+    (void)tell_jobs(app, &words);
     if (waiting)
         text_addf(&words, " Where it is stopped, %s queued experiment%s with the %s.",
                   TEXT_COUNT(waiting), waiting == 1 ? " begins" : "s begin",
@@ -390,8 +414,20 @@ static void waiting_counted(void *arg, bool dropped)
     free(s);
 }
 
+/* Whatever it came to has been said. */
+static void end_of_jobs(struct app *app)
+{
+    app_ask_end(app, leave_jobs);
+    if (!app->own->said[0])
+        app_say(app, GRID_TEXT, "The command has ended by itself; q leaves.");
+}
+
 void quit_tick(struct app *app)
 {
+    if (app->own->popup == POPUP_ASK && app->own->on_answer == leave_jobs &&
+        !jobs_running(app->jobs) && !train_begins(app))
+        end_of_jobs(app);
+    train_tick(app);
     if (app->own->popup != POPUP_ASK || feed_busy(app->feed) ||
         (app->own->on_answer != leave && app->own->on_answer != leave_full &&
          app->own->on_answer != leave_or_stay))

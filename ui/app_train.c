@@ -50,6 +50,7 @@ struct training { /* a command that trains, while the machine is claimed for it 
     const char **args; /* (n), each its own */
     size_t n;
     bool checked;
+    bool held; /* until the question how to leave is answered */
 };
 
 static void free_training(struct training *t)
@@ -60,16 +61,22 @@ static void free_training(struct training *t)
     free(t);
 }
 
+static void add_line(const struct training *t, struct text *out)
+{
+    text_add(out, "chorus");
+    for (size_t i = 0; i < t->n; i++) {
+        text_add(out, " ");
+        jobs_add_word(out, t->args[i]);
+    }
+}
+
 /* Another question stood, or a person has said so at that of the claim. */
 static void drop_training(struct training *t)
 {
     struct text line = {0};
 
-    text_add(&line, "not begun: chorus");
-    for (size_t i = 0; i < t->n; i++) {
-        text_add(&line, " ");
-        jobs_add_word(&line, t->args[i]);
-    }
+    text_add(&line, "not begun: ");
+    add_line(t, &line);
     app_log(t->app, LOG_INFO, text_str(&line));
     text_free(&line);
     free_training(t);
@@ -142,6 +149,18 @@ static void begin_training(void *user, enum claim_how how, bool elsewhere)
     free_training(t);
 }
 
+static void begin_checked(struct app *app)
+{
+    struct training *t = app->own->training;
+
+    t->held = false;
+    app->own->training = NULL;
+    if (feed_busy(app->feed))
+        ask_where(t);
+    else
+        claim_machine(app, true, begin_training, t);
+}
+
 static void training_checked(void *user, const struct job_end *end)
 {
     struct app *app = user;
@@ -154,11 +173,15 @@ static void training_checked(void *user, const struct job_end *end)
         training_chosen(app, -1);
         return;
     }
-    app->own->training = NULL;
-    if (feed_busy(app->feed))
-        ask_where(t);
-    else
-        claim_machine(app, true, begin_training, t);
+    t->held = quit_asks(app);
+    if (!t->held)
+        begin_checked(app);
+}
+
+void train_tick(struct app *app)
+{
+    if (app->own->training && app->own->training->held && !quit_asks(app))
+        begin_checked(app);
 }
 
 /* `run` beside something else, as by the key r of Setup: a person says where, once the command is right. */
@@ -173,11 +196,34 @@ void train_run(struct app *app, const char *const *args, size_t n)
     t->args[n] = "--dry-run";
     if (jobs_start_silent(app->jobs, t->args, training_checked, app, &e) == ERR_OK) {
         jobs_mark(app->jobs, app_entered(app));
+        app_say(app, GRID_DIM, "chorus run begins as soon as it has been checked");
     } else {
         app_enter_again(app, app_entered(app));
         app_say(app, GRID_BAD, "%s", e.text);
         training_chosen(app, -1);
     }
+}
+
+bool train_begins(const struct app *app)
+{
+    const struct training *t = app->own->training;
+
+    return t && (!t->checked || t->held);
+}
+
+size_t train_tell(const struct app *app, struct text *words)
+{
+    const struct training *t = app->own->training;
+    struct text line = {0};
+
+    if (!train_begins(app))
+        return 0;
+    add_line(t, &line);
+    text_add(words, words->n ? " " : "");
+    text_add_clean(words, text_str(&line));
+    text_add(words, " has not begun yet.");
+    text_free(&line);
+    return !t->held;
 }
 
 static void begin_going_on(void *user, enum claim_how how, bool elsewhere)

@@ -68,6 +68,17 @@ awk 'BEGIN { for (i = 0; i < 1000000; i++) print i % 3 "," i "," i % 7 "," i % 1
 check "a box waits for the line that is typed" play results "calm" "keys :" "keys Ctrl-U" "type data check long.csv" "keys Enter" \
     "keys :" "keys Ctrl-U" "type some words" "calm" "wait some words" "gone what the command" "keys Esc" \
     "wait what the command said" "keys Esc" "gone what the command"
+mkdir begins drops
+check "what is checked still begins only behind the answer to q" play begins "calm" "keys :" "keys Ctrl-U" \
+    "type run tiny.ini data=long.csv model=mlp epochs=1" "keys Enter q" "wait epochs=1 has not begun yet" "sleep 4000" \
+    "wait epochs=1 has not begun yet" "keys c" "gone has not begun yet" "wait runs in the background"
+check "and is begun" test "$(ls -d begins/2*/ | wc -l)" = 1
+check "or not at all" play drops "calm" "keys :" "keys Ctrl-U" "type run tiny.ini data=long.csv model=mlp epochs=1" \
+    "keys Enter q" "wait has not begun yet" "keys l"
+check "which is so" sh -c '! ls -d drops/2*/ 2>/dev/null'
+check "of a command that ends meanwhile the question goes" play drops "calm" "keys :" "keys Ctrl-U" \
+    "type data check long.csv" "keys Enter q" "wait A command still works" "gone A command still works" \
+    "wait what the command said" "keys Esc q"
 mkdir fields
 check "and for the field that is open" play fields "calm" "keys :" "keys Ctrl-U" "type data check long.csv" "keys Enter" \
     "keys Enter" "wait Enter takes" "calm" "gone what the command" "keys Esc" "wait what the command said" "keys Esc"
