@@ -363,15 +363,15 @@ static void find_ranges(struct backend_session *s)
     s->own_room = s->own_kept + largest;
 }
 
-/* Whose gradients reach a parameter: what comes from none needs none, be it the images or what pools,
- * rectifiers and dropout make of them. */
+/* What comes from no parameter needs no gradient, be it the images or what pools, rectifiers and dropout
+ * make of them. */
 static void find_idle(struct backend_session *s)
 {
     for (int i = 0; i < s->layers; i++) {
         struct cpu_layer *c = &s->layer[i];
-        c->first = c->l.src < 0 || s->layer[c->l.src].idle;
-        c->first2 = c->l.src2 < 0 || s->layer[c->l.src2].idle;
-        c->idle = c->l.kernel < 0 && c->first && c->first2 && i < s->layers - 1; /* the loss's */
+        c->first = c->l.src < 0 || !s->layer[c->l.src].l.learns;
+        c->first2 = c->l.src2 < 0 || !s->layer[c->l.src2].l.learns;
+        c->idle = !c->l.learns && i < s->layers - 1; /* the loss's */
     }
 }
 

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *net_op_name(enum net_op op)
@@ -384,14 +383,13 @@ enum err_code net_close_block(struct net_reader *r)
  * gradient of them: the first one, and the shortcut around it. */
 void net_count_flops(struct net *net)
 {
-    bool *learns = mem_new((size_t)net->layers, sizeof *learns); /* parameters at or before it */
-
     for (int i = 0; i < net->layers; i++) {
         struct net_layer *l = &net->layer[i];
-        bool before = (l->src >= 0 && learns[l->src]) || (l->src2 >= 0 && learns[l->src2]);
+        bool before = (l->src >= 0 && net->layer[l->src].learns) ||
+                      (l->src2 >= 0 && net->layer[l->src2].learns);
         double work = 0;
 
-        learns[i] = before || l->kernel >= 0;
+        l->learns = before || l->kernel >= 0;
         if (l->op == NET_CONV)
             work = 2.0 * l->k * l->k * l->in.c * (double)elements(l->out);
         else if (l->op == NET_DENSE)
@@ -400,5 +398,4 @@ void net_count_flops(struct net *net)
         l->flops = work * (before ? 3 : 2);
         net->flops += l->flops;
     }
-    free(learns);
 }

@@ -44,6 +44,7 @@ struct net_layer {
     int mean, var;    /* stats tensors of batch norm; NET_NONE elsewhere */
     char name[64];    /* as Flax names it: "Conv_0", "Residual_0/Conv_1"; "relu at line 7" */
     int line;         /* in the model's text */
+    bool learns;      /* it has parameters, or one in front of it: its output needs a gradient */
     double flops;     /* its part of net->flops */
 };
 

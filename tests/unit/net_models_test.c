@@ -269,6 +269,23 @@ TEST(residual_blocks)
     net_free(net);
 }
 
+TEST(what_learns_has_parameters_or_some_in_front)
+{
+    static const char text[] = "input auto\navgpool 2\ndropout 0.1\n"
+                               "residual {\n  relu\n} shortcut {\n  conv 1 1\n}\n"
+                               "relu\ndense classes\n";
+    static const bool want[] = {false, false, false, true, true, true, true};
+    struct net *net = parse(text, NULL);
+
+    REQUIRE(net && net->layers == (int)(sizeof want / sizeof *want));
+    for (int i = 0; i < net->layers; i++)
+        CHECK_INT(net->layer[i].learns, want[i]);
+    /* of the shortcut's convolution only the weights, of what comes behind the inputs too */
+    CHECK_NEAR(net->layer[3].flops, 2 * 2.0 * 14 * 14, 0);
+    CHECK_NEAR(net->layer[6].flops, 3 * 2.0 * 14 * 14 * 10, 0);
+    net_free(net);
+}
+
 TEST(params_and_their_values)
 {
     static const char text[] = "param width 16\r\nparam half_2 8\nparam same_width $width\n"
