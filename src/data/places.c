@@ -169,24 +169,26 @@ static enum err_code find_known(struct data_found *found, const struct data_know
 }
 
 /* The first CSV file of a folder, which may be what was meant; NULL: it has none. */
-static char *csv_in(const char *folder)
+static char *csv_in(const char *folder, char **names, size_t count)
 {
-    char **names, *found = NULL;
-    size_t count;
+    char *found = NULL;
 
-    if (io_list_folder(folder, &names, &count, NULL) != ERR_OK)
-        return NULL;
     for (size_t i = 0; i < count && !found; i++)
         if (names[i][0] != '.' && text_has_ending_any_case(names[i], ".csv"))
             found = io_path(folder, names[i]);
-    io_free_names(names, count);
     return found;
 }
 
 static enum err_code refuse_folder(const char *path, struct err *e)
 {
-    char *csv = csv_in(path);
+    char **names, *csv;
+    size_t count;
 
+    /* nobody knows what is in one that cannot be read */
+    if (io_list_folder(path, &names, &count, e) != ERR_OK)
+        return err_context(e, "data = %s", path);
+    csv = csv_in(path, names, count);
+    io_free_names(names, count);
     if (csv)
         err_set(e, ERR_INPUT,
                 "data = %s: a folder of IDX files or of pictures by class is a data set, and it is "

@@ -142,6 +142,30 @@ TEST(a_set_under_another_name_is_not_taken)
     kit_remove(given);
 }
 
+/* What lies in it nobody knows. */
+TEST(a_folder_that_may_not_be_read_is_not_called_empty)
+{
+    bool root = !geteuid();
+    struct data_found found;
+    struct stat st;
+    struct err e;
+    char *folder;
+
+    if (root && (seteuid(65534) || seteuid(0)))
+        SKIP("root may not become another user here");
+    folder = kit_folder();
+    REQUIRE(!chmod(folder, root ? 0700 : 0300));
+    REQUIRE(!root || !seteuid(65534));
+    if (!stat(folder, &st)) { /* else what lies above it is closed already */
+        CHECK_INT(data_find(&found, folder, NULL, &e), ERR_IO);
+        CHECK_HAS(e.text, "cannot open folder");
+        CHECK_HAS(e.text, "Permission denied");
+    }
+    REQUIRE(!root || !seteuid(0));
+    REQUIRE(!chmod(folder, 0700));
+    kit_remove(folder);
+}
+
 TEST(what_it_may_be)
 {
     char *above = kit_folder(), *folder = io_path(above, "train"), *inner = io_path(folder, "cats");
