@@ -217,10 +217,10 @@ static double pixel_time(const struct cpu_kernels *k, int which, float *const a[
         SHORTEST(t, 30, 100, do_);                                                                 \
         break
     switch (which) {
-        CASE(0, k->relu(n, a[0], a[1]));
-        CASE(1, k->relu_back(n, a[0], a[1], false, a[2]));
-        CASE(2, k->tanh(n, a[0], a[1]));
-        CASE(3, k->tanh_back(n, a[0], a[1], false, a[2]));
+        CASE(0, k->relu(n, a[0], CPU_ROUND_NOT, a[1]));
+        CASE(1, k->relu_back(n, a[0], a[1], false, CPU_ROUND_NOT, false, a[2]));
+        CASE(2, k->tanh(n, a[0], CPU_ROUND_NOT, a[1]));
+        CASE(3, k->tanh_back(n, a[0], a[1], false, CPU_ROUND_NOT, false, a[2]));
         CASE(4, k->avgpool(&mean, a[0], a[1]));
         CASE(5, k->maxpool(&pool, a[0], a[1]));
         CASE(6, k->maxpool_back(&pool, a[0], a[1], a[2], a[3]));
