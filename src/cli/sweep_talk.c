@@ -221,9 +221,11 @@ void sweep_talk_missed(struct sweeper *w)
     w->look = true;
 }
 
+/* All cells are copied at the next look, once: thousands may have ended since the last one. */
 static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *text)
 {
-    read_cells(w);
+    if (ev->u.cell.cell >= w->shown_count)
+        read_cells(w);
     if (ev->u.cell.cell < w->shown_count)
         w->shown[ev->u.cell.cell].heard |= wire_state_is_final(ev->u.cell.state);
     if (text && ev->u.cell.cell < w->shown_count) {
