@@ -346,6 +346,19 @@ for ((i = 0; i < kills; i++)); do
     rm -rf results
 done
 
+# What killed programs left half written is taken away by the next one alone on it.
+sleep 0 &
+gone=$!
+wait $gone
+exits 0 "$CHORUS" run slow.ini --quiet
+touch results/sweeps/slow/{sweep.csv,sweep.ini}.tmp-$gone results/sweeps/slow/sweep.csv.tmp-$$ results/sweeps/slow/my.tmp-notes
+flock -o -s results/sweeps/slow/work "$CHORUS" run slow.ini --quiet >out 2>err </dev/null
+check "where others are at work, nothing that they may be writing" test -e results/sweeps/slow/sweep.csv.tmp-$gone
+exits 0 "$CHORUS" run slow.ini --quiet
+check "drafts of programs that are gone go too" test "$(ls results/sweeps/slow | grep -c "tmp-$gone")" = 0
+check "not those of one that lives, nor other files" test "$(ls results/sweeps/slow | grep -c tmp-)" = 2
+rm -rf results
+
 # Two programs, one sweep.
 "$CHORUS" run slow.ini >out2 2>err2 </dev/null &
 other=$!
