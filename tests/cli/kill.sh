@@ -74,6 +74,10 @@ torture "an ensemble with Adam" 30 tiny.ini mode=ensemble members=3 devices=2 op
     lr=0.003 augment=flip+crop:2
 # Rows come fast, checkpoints seldom: most of them are cut and written again.
 torture "two replicas, a row a step" 60 tiny.ini threads=1 devices=2 log_every=1 keep=last+best+every:2
+torture "three devices in bf16, a cosine behind a warmup" 30 tiny.ini threads=1 batch=60 devices=3 precision=bf16 \
+    optimizer=nesterov schedule=cosine warmup=2 valid=200 augment=flip+crop:2
+torture "members that step down, in orders of their own" 30 tiny.ini threads=1 mode=ensemble members=3 \
+    member_order=own optimizer=adamw lr=0.003 grad_clip=0.5 schedule=step step_epochs=4 step_factor=0.7
 
 check "some of them went on from a checkpoint" test $again -gt 0
 
