@@ -55,6 +55,8 @@ struct sweepview_group { /* the repeats of one setting: a cell of the board */
     bool even;                                            /* that interval holds 0 */
 };
 
+struct sweepview_values;
+
 struct sweepview_sweep {
     char *name;
     struct spec_sweep spec; /* closed */
@@ -63,7 +65,8 @@ struct sweepview_sweep {
     bool tells;                  /* which tells how it stands; else its cells say what they can */
     struct wire_sweep_status is; /* how it stands */
     struct sweepview_dim *dim;
-    size_t dims, repeats_dim; /* dims: there are no repeats */
+    size_t dims, repeats_dim;       /* dims: there are no repeats */
+    struct sweepview_values *value; /* (spec.axes), to find cells by */
     struct sweepview_cell *cell;
     size_t cells, repeats;         /* repeats: cells of a group */
     size_t *cell_at;               /* (groups, repeats): numbers of cells */
@@ -80,6 +83,8 @@ struct sweepview_sweep {
 /* Takes spec over, which is closed. */
 struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec);
 void sweepview_free(struct sweepview_sweep *s);
+void sweepview_know_values(struct sweepview_sweep *s); /* once its lists are there */
+void sweepview_forget_values(struct sweepview_sweep *s);
 /* The cell with these values of the axes (resolved ones too: 32/device on 2 devices is 64); cells where
  * there is none, or more than one. */
 size_t sweepview_find(const struct sweepview_sweep *s, const char *const *values);

@@ -151,6 +151,7 @@ struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec)
     for (size_t d = 0; d < s->dims; d++)
         shorten(&s->dim[d]);
     number_groups(s);
+    sweepview_know_values(s);
     s->cell = mem_new(s->cells + 1, sizeof *s->cell);
     one = mem_new(1, sizeof *one);
     for (size_t i = 0; i < s->cells; i++) {
@@ -186,6 +187,7 @@ void sweepview_free(struct sweepview_sweep *s)
         free(s->cell[i].run);
         free(s->cell[i].why);
     }
+    sweepview_forget_values(s);
     spec_sweep_free(&s->spec);
     free(s->dim);
     free(s->cell);
@@ -222,95 +224,6 @@ void sweepview_place(const struct sweepview_sweep *s, size_t group, size_t *at)
 size_t sweepview_cell_of(const struct sweepview_sweep *s, size_t group, size_t r)
 {
     return s->cell_at[group * s->repeats + r];
-}
-
-static bool same_value(const char *typed, const char *found)
-{
-    struct text plain = {0};
-    double a, b;
-    bool same;
-
-    spec_add_plain(&plain, typed);
-    same = !strcmp(text_str(&plain), found) ||
-           (text_to_double(text_str(&plain), &a) && text_to_double(found, &b) && a == b);
-    text_free(&plain);
-    return same;
-}
-
-/* Whether what was typed means that, once it is resolved in this cell. */
-static bool resolves_to(const struct sweepview_sweep *s, size_t cell, const struct spec_axis *a,
-                        const char *found)
-{
-    struct spec *one = mem_new(1, sizeof *one);
-    struct text value = {0};
-    bool same = false;
-    double x;
-
-    if (spec_sweep_cell(&s->spec, cell, one, NULL) == ERR_OK) {
-        spec_value(one, spec_key_find(a->key), &value);
-        same =
-            !strcmp(text_str(&value), found) ||
-            (!strcmp(a->key, "batch") && text_to_double(found, &x) && x == (double)spec_batch(one));
-    }
-    text_free(&value);
-    free(one);
-    return same;
-}
-
-/* Cells that fit as far as values were recognised, nobody's yet: the one that resolves to the others, or
- * the only one. */
-static size_t find_unresolved(const struct sweepview_sweep *s, const size_t *which,
-                              const char *const *values)
-{
-    size_t *place = mem_new(s->spec.axes + 1, sizeof *place), only = s->cells, fit = 0;
-
-    for (size_t i = 0; i < s->cells; i++) {
-        bool fits = !s->cell[i].known && !s->cell[i].left_out, resolved = true;
-
-        if (!fits)
-            continue;
-        spec_sweep_place(&s->spec, i, place);
-        for (size_t a = 0; a < s->spec.axes && fits; a++)
-            fits = which[a] == s->spec.axis[a].values || which[a] == place[a];
-        if (!fits)
-            continue;
-        for (size_t a = 0; a < s->spec.axes && resolved; a++)
-            if (which[a] == s->spec.axis[a].values)
-                resolved = resolves_to(s, i, &s->spec.axis[a], values[a]);
-        if (resolved) {
-            free(place);
-            return i;
-        }
-        fit++;
-        only = i;
-    }
-    free(place);
-    return fit == 1 ? only : s->cells;
-}
-
-size_t sweepview_find(const struct sweepview_sweep *s, const char *const *values)
-{
-    size_t *which = mem_new(s->spec.axes + 1, sizeof *which), at[SWEEPVIEW_MOST_DIMS];
-    size_t found = s->cells;
-    bool all = true;
-
-    for (size_t a = 0; a < s->spec.axes; a++) {
-        const struct spec_axis *axis = &s->spec.axis[a];
-
-        while (which[a] < axis->values && !same_value(axis->value[which[a]], values[a]))
-            which[a]++;
-        all = all && which[a] < axis->values;
-    }
-    if (all && s->cells) {
-        for (size_t d = 0; d < s->dims; d++)
-            at[d] = which[s->dim[d].axis];
-        found = sweepview_cell_of(s, sweepview_group_at(s, at),
-                                  s->repeats_dim < s->dims ? at[s->repeats_dim] : 0);
-    } else if (!all) {
-        found = find_unresolved(s, which, values);
-    }
-    free(which);
-    return found;
 }
 
 /* ---- what they came to ---- */

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct sweepview_sweep *sweep_of(const char *text)
@@ -155,6 +156,26 @@ TEST(resolved_values_find_their_cells)
               sweepview_cell_of(s, sweepview_group_at(s, at), 0));
     CHECK_INT(sweepview_find(s, VALUES("2", "77", "0.2")), s->cells); /* either batch could be it */
     CHECK_INT(sweepview_find(s, VALUES("3", "128", "0.2")), s->cells);
+    sweepview_free(s);
+}
+
+/* A table of so many rows is read whenever it changes: its cells are not found by walking the list. */
+TEST(cells_of_a_long_list_are_found_at_once)
+{
+    struct sweepview_sweep *s = sweep_of("lr = lin:0.001:0.1:20000\n");
+    size_t found = 0;
+    clock_t start;
+
+    REQUIRE(s && s->cells == 20000);
+    start = clock();
+    for (size_t i = 0; i < s->cells; i++)
+        found += sweepview_find(s, VALUES(s->spec.axis[0].value[i])) == i;
+    CHECK_INT(found, s->cells);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 5);
+    CHECK_INT(sweepview_find(s, VALUES("1e-3")), 0);
+    CHECK_INT(sweepview_find(s, VALUES("0.00100001")), s->cells);
+    CHECK_INT(sweepview_find(s, VALUES("nan")), s->cells);
+    CHECK_INT(sweepview_find(s, VALUES("")), s->cells);
     sweepview_free(s);
 }
 
