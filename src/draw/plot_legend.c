@@ -18,6 +18,7 @@ struct legend {
     struct plot_canvas *c;
     const double *value; /* of each series, or NULL */
     char **bare;         /* names without the keys that all of them have; NULL: as they are */
+    int names;           /* curves that it tells of */
     int name;            /* columns that a name may take */
     int width;           /* of an entry, where entries stand below each other; 0: each its own */
 };
@@ -102,7 +103,7 @@ static size_t key_length(const char *word)
 static void take_keys(struct legend *l, struct text *keys)
 {
     const struct plot *p = l->c->p;
-    int n = named(p);
+    int n = l->names;
     const char **rest = mem_new((size_t)n + 1, sizeof *rest);
     struct text *bare = mem_new((size_t)n + 1, sizeof *bare);
     bool all = n > 1;
@@ -138,44 +139,66 @@ static void take_keys(struct legend *l, struct text *keys)
 
 static void free_names(struct legend *l)
 {
-    for (int i = 0; l->bare && i < named(l->c->p); i++)
+    for (int i = 0; l->bare && i < l->names; i++)
         free(l->bare[i]);
     free(l->bare);
     l->bare = NULL;
 }
 
-/* Whether two names that differ would look the same when cut in the middle. */
-static bool cut_alike(const char *a, const char *b, int room)
-{
-    int n = plot_length(a), front = room / 2, behind = room - 1 - front;
+struct cut_name { /* cut in the middle */
+    char *seen;
+    const char *whole;
+};
 
-    if (!strcmp(a, b) || n <= room || plot_length(b) <= room)
-        return false;
-    for (int i = 0; i < front; i++)
-        if (words_next(&a) != words_next(&b))
-            return false;
-    for (n = plot_length(a); n > behind; n--)
-        words_next(&a);
-    for (n = plot_length(b); n > behind; n--)
-        words_next(&b);
-    return !strcmp(a, b);
+static int by_look(const void *x, const void *y)
+{
+    const struct cut_name *a = x, *b = y;
+    int order = strcmp(a->seen, b->seen);
+
+    return order ? order : strcmp(a->whole, b->whole);
 }
 
+static char *cut_in_the_middle(const char *name, int n, int room)
+{
+    int front = room / 2, behind = room - 1 - front;
+    const char *head = name, *tail = name;
+
+    for (int i = 0; i < front; i++)
+        words_next(&head);
+    for (; n > behind; n--)
+        words_next(&tail);
+    return mem_textf("%.*s\n%s", (int)(head - name), name, tail);
+}
+
+/* Whether two names that differ would look the same: those that do are neighbours once all are sorted, of
+ * which there may be thousands. */
 static bool any_alike(const struct legend *l, int room)
 {
-    int n = named(l->c->p);
+    struct cut_name *cut = mem_new((size_t)l->names + 1, sizeof *cut);
+    size_t cuts = 0;
+    bool alike = false;
 
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < i; k++)
-            if (cut_alike(name_of(l, i), name_of(l, k), room))
-                return true;
-    return false;
+    for (int i = 0; i < l->names; i++) {
+        const char *name = name_of(l, i);
+        int n = plot_length(name);
+
+        if (n > room)
+            cut[cuts++] = (struct cut_name){cut_in_the_middle(name, n, room), name};
+    }
+    qsort(cut, cuts, sizeof *cut, by_look);
+    for (size_t i = 1; i < cuts && !alike; i++)
+        alike =
+            !strcmp(cut[i].seen, cut[i - 1].seen) && strcmp(cut[i].whole, cut[i - 1].whole) != 0;
+    for (size_t i = 0; i < cuts; i++)
+        free(cut[i].seen);
+    free(cut);
+    return alike;
 }
 
 /* Whether all entries stand in so many rows, below each other. */
 static bool fits_below(struct legend *l, int columns, int rows)
 {
-    int n = named(l->c->p);
+    int n = l->names;
 
     l->width = 0;
     for (int k = 0; k < n; k++)
@@ -206,20 +229,20 @@ static int put_table(struct legend *l, int row, int column, int rows)
     char more[PLOT_LABEL] = "";
 
     if (!choose_width(l, columns, rows)) {
-        snprintf(more, sizeof more, " +%d", named(p));
+        snprintf(more, sizeof more, " +%d", l->names);
         columns -= plot_length(more);
         l->width = l->width < columns ? l->width : columns;
     }
     across = (columns + APART) / (l->width + APART);
-    shown = across * rows < named(p) ? across * rows : named(p);
+    shown = across * rows < l->names ? across * rows : l->names;
     for (int i = 0; i < shown; i++) {
-        int series = i + 1 == shown && front >= shown && front < named(p) ? front : i;
+        int series = i + 1 == shown && front >= shown && front < l->names ? front : i;
         int at = column + i % across * (l->width + APART);
 
         put_entry(l, row + i / across, at, at + l->width, series);
     }
-    if (shown < named(p)) {
-        snprintf(more, sizeof more, "+%d", named(p) - shown);
+    if (shown < l->names) {
+        snprintf(more, sizeof more, "+%d", l->names - shown);
         plot_put_text(l->c, row + rows - 1, p->columns - plot_length(more), p->columns, more,
                       PLOT_TEXT);
     }
@@ -232,7 +255,7 @@ static int column_beside(const struct legend *l, int title)
     const struct plot *p = l->c->p;
     int column = p->columns + APART;
 
-    for (int i = 0; i < named(p); i++)
+    for (int i = 0; i < l->names; i++)
         column -= entry_width(l, i) + APART;
     return column < title + (title ? APART : 0) ? -1 : column;
 }
@@ -246,7 +269,7 @@ static bool put_beside(struct legend *l, int title)
     column = column_beside(l, title);
     if (column < 0)
         return false;
-    for (int i = 0; i < named(p); i++)
+    for (int i = 0; i < l->names; i++)
         column = put_entry(l, 0, column, p->columns, i) + APART;
     return true;
 }
@@ -314,7 +337,7 @@ bool plot_legend_fits(const struct plot *p)
 {
     struct plot_canvas c = {.p = p};
     double *value = p->values ? read_values(p, NULL) : NULL;
-    struct legend l = {.c = &c, .value = value, .name = UNCUT};
+    struct legend l = {.c = &c, .value = value, .names = named(p), .name = UNCUT};
     int title = plot_length(title_of(p));
     bool fits =
         column_beside(&l, title) >= 0 || fits_below(&l, p->columns, most_rows(p) - (title > 0));
@@ -327,7 +350,7 @@ int plot_draw_head(struct plot_canvas *c, const struct plot_view *v)
 {
     const struct plot *p = c->p;
     int column = plot_put_text(c, 0, 0, p->columns, title_of(p), PLOT_TEXT), rows = column ? 1 : 0;
-    struct legend l = {.c = c};
+    struct legend l = {.c = c, .names = named(p)};
     double *value = NULL;
 
     if (!p->count)

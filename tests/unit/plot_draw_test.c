@@ -6,6 +6,8 @@
 #include "draw/words.h"
 #include "tests/unit/plot_frame.h"
 
+#include <time.h>
+
 #define N 10
 static double train_x[N], train_y[N], test_x[N], test_y[N];
 
@@ -384,6 +386,32 @@ TEST(legends_tell_settings_apart)
                             "0 train\n");
     CHECK_HAS(text_str(&t), " +5\n");
     text_free(&t);
+}
+
+/* A sweep's curves: what is asked of each name must not take all names. */
+TEST(a_legend_of_thousands_is_made_at_once)
+{
+    static char label[20000][48];
+    struct plot_series *s = mem_new(20000, sizeof *s);
+    struct plot p = losses(s);
+    struct text t = {0};
+    clock_t start;
+
+    for (int i = 0; i < 20000; i++) {
+        s[i] = s[i % 2];
+        snprintf(label[i], sizeof label[i], "a name that is cut %05d in its middle", i);
+        s[i].label = label[i];
+    }
+    p.count = 20000;
+    p.columns = 80;
+    start = clock();
+    plot_text(&p, false, &t);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 5);
+    CHECK_HAS(text_str(&t),
+              "a name that is cut 00000 in its middle"); /* cut, they would look alike */
+    CHECK_HAS(text_str(&t), " +19997\n");
+    text_free(&t);
+    free(s);
 }
 
 TEST(hostile_labels)
