@@ -282,7 +282,6 @@ static void tell(struct work *w, struct wire *wire, struct engine *engine)
  * nobody could go on with it. False: a signal says that all shall end. */
 static bool let_go(struct works *w, struct wire *wire, struct engine *engine)
 {
-    int heard = cli_interrupts + cli_terminated;
     struct wire_queue q;
 
     /* first of all, or the next one would begin when this one lets go */
@@ -296,7 +295,7 @@ static bool let_go(struct works *w, struct wire *wire, struct engine *engine)
         wire_queue(wire, &q);
         if ((!more && q.state == WIRE_QUEUE_OFF && !find_work(w, wire)) || engine_is_over(engine))
             return true;
-        if (cli_interrupts + cli_terminated > heard)
+        if (cli_interrupts + cli_terminated) /* one before would have ended the screens otherwise */
             return false;
         if (waited == PATIENCE && more)
             cli_talk("what runs is still being prepared (Ctrl-C ends it)");

@@ -381,12 +381,8 @@ int take_after_sweep(const struct spec_sweep *s, const struct sweep_wish *wish)
 
 int take_rest(struct wire *wire, struct engine *engine)
 {
-    struct taker t = {.quiet = true,
-                      .resumed = "",
-                      .wire = wire,
-                      .engine = engine,
-                      .interrupts = cli_interrupts,
-                      .terminated = cli_terminated};
+    /* Signals that came since the screens ended count: one before would have ended all. */
+    struct taker t = {.quiet = true, .resumed = "", .wire = wire, .engine = engine};
 
     return finish(&t, !loop(&t));
 }

@@ -3,7 +3,7 @@ shown since the text before, key:KEYS, sleep:SECONDS, signal:NAME, job:NAME (a s
 takes the terminal's modes, raw:BYTES as text: but with the escape sequences, like:FILE waits for half a minute that the
 picture is the file's, keep:FILE writes what came since, file:PATH waits for one, touch:PATH makes one, without:WORDS
 were not shown since the text before, within:SECONDS until the end, gone: the terminal is, and
-./gone.pid says who it leaves. What was shown goes to ./bytes; the exit code is the command's, as a shell
+./gone.pid says who it leaves, which gone:SECONDS ends with a SIGTERM so soon behind it. What was shown goes to ./bytes; the exit code is the command's, as a shell
 tells it; 99 where something was not so."""
 import fcntl, os, pty, random, re, select, signal, struct, subprocess, sys, termios, time
 
@@ -131,6 +131,9 @@ for step in steps:
     elif kind == "gone":
         open("gone.pid", "w").write(str(pid))
         os.close(fd)
+        if word:
+            time.sleep(float(word))
+            os.kill(pid, signal.SIGTERM)
         sys.exit(0)
     elif kind == "within":
         limit = float(word)

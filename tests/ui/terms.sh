@@ -128,6 +128,12 @@ play 24x80 "text:r starts it" key:r "text:img/s" "sleep:3" signal:TERM within:5 
 check "SIGTERM ends with 143" test $? = 143
 check "with the terminal given back" grep -qaF '[?1049l' bytes
 check "and a checkpoint" test -s "$(echo term/2*/checkpoint.safetensors)"
+# A logout sends both, one behind the other: the screens are being left when the second comes.
+for seconds in 0.002 0.005 0.01 0.02 0.04; do
+    play 24x80 "text:r starts it" key:r "text:img/s" gone:$seconds -- "$CHORUS" --results logout-$seconds
+    check "SIGTERM $seconds s behind the end of a terminal is heard" until_true 8 eval '! kill -0 "$(cat gone.pid)" 2>/dev/null'
+    kill -KILL "$(cat gone.pid)" 2>/dev/null
+done
 play 24x80 "text:r starts it" signal:SEGV within:5 -- "$CHORUS" --results crash
 check "a crash gives the terminal back" grep -qaF '[?1049l' bytes
 check "and says so" grep -qa "the program crashed" bytes
