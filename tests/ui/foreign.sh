@@ -77,7 +77,7 @@ asked=("calm" "keys 1" "calm" "keys r" "wait Another chorus (process" "wait resu
 check "beside it, behind it, or not at all" play near "${asked[@]}" "wait behind it, in the queue" "wait run it beside" \
     "wait cancel" "keys c" "calm"
 check "a command that is wrong is told of, and nobody asked" play near "calm" "keys :" "keys Ctrl-U" \
-    "type run tiny.ini lr=abc" "keys Enter" "wait lr = abc: it is no number" "calm" "gone Another chorus" "keys 7" \
+    "type run tiny.ini lr=abc" "keys Enter" "wait lr = abc: it is no number" "calm" "gone Another chorus" "keys Esc" "keys 7" \
     "wait lr = abc: it is no number" "keys :" "keys Ctrl-U" "type run tiny.ini lr=0.2" "keys Enter" \
     "wait Another chorus (process" "keys c" "calm"
 check "nothing was begun by that" test ! -e near/queue
