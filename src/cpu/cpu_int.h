@@ -71,7 +71,8 @@ struct cpu_kernels {
     /* db[o] = (add ? itself : 0) + sum over images */
     void (*bias_sums)(int groups, int outputs, const float *dy, size_t dy_group, float *db,
                       bool add);
-    /* n floats, a multiple of lanes; x and dy are rounded as they are read, dx where `below` says so. */
+    /* n floats, a multiple of lanes. Rounded are y, what is read of tanh's x and of dy, and dx where `below`
+     * says so. */
     void (*relu)(size_t n, const float *x, enum cpu_rounding round, float *y);
     void (*relu_back)(size_t n, const float *y, const float *dy, bool add, enum cpu_rounding round,
                       bool below, float *dx);
