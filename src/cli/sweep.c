@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define SLEEP_MS  500
+#define LOOK_MS   50 /* at least between two looks, each of which copies all cells */
 #define REDRAW_MS 100
 #define SHOWN_OUT 8 /* cells left out that are listed */
 
@@ -40,9 +41,10 @@ static bool loop(struct sweeper *w)
                             {.fd = cli_wake, .events = POLLIN}};
     struct wire_event event;
     bool over = false, gave_up = false;
+    uint64_t looked = 0;
 
     while (!over && !gave_up) {
-        poll(fds, 2, w->draws ? REDRAW_MS : SLEEP_MS);
+        poll(fds, 2, w->look ? LOOK_MS : w->draws ? REDRAW_MS : SLEEP_MS);
         drive_obey_signals(&w->signals, w->wire, w->number,
                            w->wish->quiet ? NULL : "stopping all cells after this step");
         if (w->signals.hung_up)
@@ -52,8 +54,10 @@ static bool loop(struct sweeper *w)
             sweep_talk_event(w, &event);
         if (wire_missed(w->wire))
             sweep_talk_missed(w);
-        if (w->look || !w->told_before || over)
+        if (over || ((w->look || !w->told_before) && clock_ns() - looked >= LOOK_MS * 1000000ull)) {
             sweep_talk_look(w);
+            looked = clock_ns();
+        }
         gave_up = !over && w->signals.give_up && clock_ns() > w->signals.give_up;
         if (!over)
             sweep_talk_draw(w);

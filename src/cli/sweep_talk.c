@@ -196,6 +196,7 @@ void sweep_talk_look(struct sweeper *w)
 
         if (!c->known)
             continue;
+        w->shown[i].heard |= ended && w->missed;
         drop_live(w, c);
         if (c->run && !ended)
             add_live(w, c);
@@ -206,6 +207,7 @@ void sweep_talk_look(struct sweeper *w)
         w->before++;
         w->skipped += c->state == WIRE_SKIPPED;
     }
+    w->missed = false;
     while ((next = next_end(w)))
         say_end(w, next);
     if (w->status.path[0] && !w->status.counting)
@@ -215,10 +217,7 @@ void sweep_talk_look(struct sweeper *w)
 /* An end among what was dropped is known from the snapshot alone, without its reason. */
 void sweep_talk_missed(struct sweeper *w)
 {
-    read_cells(w);
-    for (size_t i = 0; i < w->cells; i++)
-        w->shown[i].heard |= w->cell[i].known && wire_state_is_final(w->cell[i].state);
-    w->look = true;
+    w->missed = w->look = true;
 }
 
 /* All cells are copied at the next look, once: thousands may have ended since the last one. */

@@ -35,7 +35,7 @@ struct sweeper {
     size_t lives, live_room;
     int64_t ended;           /* cells whose line was printed or which were there before */
     int64_t before, skipped; /* of those that were there: how many, and without a result */
-    bool look, named, told_before, draws, refused;
+    bool look, missed, named, told_before, draws, refused;
     struct err refusal;
     uint64_t drawn;
 };
