@@ -1,10 +1,12 @@
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +402,32 @@ void io_free_names(char **names, size_t count)
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     free(names);
+}
+
+bool io_is_of_dead(const char *name)
+{
+    const char *tmp = strstr(name, ".tmp-");
+    int64_t pid;
+
+    return tmp && text_to_int(tmp + 5, &pid) && pid > 0 && pid <= INT_MAX &&
+           kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+void io_remove_leftovers(const char *folder, bool (*is_leftover)(const char *name))
+{
+    char **names;
+    size_t n;
+
+    if (io_list_folder(folder, &names, &n, NULL) != ERR_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        char *path = io_path(folder, names[i]);
+
+        if (is_leftover(names[i]))
+            io.unlink(path);
+        free(path);
+    }
+    io_free_names(names, n);
 }
 
 char *io_path(const char *folder, const char *name)

@@ -76,6 +76,11 @@ enum err_code io_list_folder(const char *path, char ***names, size_t *count,
                              struct err *e) MUST_USE;
 void io_free_names(char **names, size_t count);
 
+/* Files half written by programs that were killed: those whose names the caller takes for such. */
+void io_remove_leftovers(const char *folder, bool (*is_leftover)(const char *name));
+/* "sweep.csv.tmp-1234", of a process that is no more. */
+bool io_is_of_dead(const char *name);
+
 /* "a/b" from "a" and "b", or b alone where it is absolute. The caller frees it. */
 char *io_path(const char *folder, const char *name);
 /* "~/a" in the home folder, any other as it is. The caller frees it. */

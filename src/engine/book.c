@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,34 +56,6 @@ static enum err_code open_control(struct sweep *s, struct err *e)
     return code;
 }
 
-/* "sweep.csv.tmp-1234", of a process that is no more. */
-static bool is_leftover(const char *name)
-{
-    const char *tmp = strstr(name, ".tmp-");
-    int64_t pid;
-
-    return tmp && text_to_int(tmp + 5, &pid) && pid > 0 && pid <= INT_MAX &&
-           kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-}
-
-/* What killed programs left half written: each may have left a whole table. */
-static void remove_leftovers(const char *folder)
-{
-    char **names;
-    size_t n;
-
-    if (io_list_folder(folder, &names, &n, NULL) != ERR_OK)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        char *path = io_path(folder, names[i]);
-
-        if (is_leftover(names[i]))
-            io.unlink(path);
-        free(path);
-    }
-    io_free_names(names, n);
-}
-
 /* Who wants to know whether anybody is at work tries to have it alone, for a moment: whoever has it so
  * while it starts is the only one, also where others' processes cannot be asked for. */
 static enum err_code share_work(struct sweep *s, struct err *e)
@@ -97,7 +67,7 @@ static enum err_code share_work(struct sweep *s, struct err *e)
     if (s->work < 0)
         code = err_errno(e, "cannot open %s", path);
     else if (io.lock(s->work, LOCK_EX | LOCK_NB) == 0)
-        remove_leftovers(s->folder);
+        io_remove_leftovers(s->folder, io_is_of_dead); /* each may be a whole table */
     for (int tries = 0; code == ERR_OK && io.lock(s->work, LOCK_SH | LOCK_NB) < 0; tries++) {
         if ((errno != EWOULDBLOCK && errno != EINTR) || tries == 100)
             code = err_errno(e, "cannot lock %s", path);

@@ -49,22 +49,17 @@ static enum err_code check_room(const char *results, int64_t number, struct err 
                    results, (long long)(MOST_NUMBER));
 }
 
-/* Of adders that were killed; they are nobody's while the lock is held. */
+/* Of adders that were killed, nobody's while the lock is held; and of who took an item. */
+static bool is_leftover(const char *name)
+{
+    return strstr(name, ".ini.tmp-") || io_is_of_dead(name);
+}
+
 static void remove_leftovers(const char *results)
 {
-    char *folder = record_queue_folder(results), **names;
-    size_t n;
+    char *folder = record_queue_folder(results);
 
-    if (io_list_folder(folder, &names, &n, NULL) == ERR_OK) {
-        for (size_t i = 0; i < n; i++) {
-            char *path = io_path(folder, names[i]);
-
-            if (strstr(names[i], ".ini.tmp-"))
-                io.unlink(path);
-            free(path);
-        }
-        io_free_names(names, n);
-    }
+    io_remove_leftovers(folder, is_leftover);
     free(folder);
 }
 

@@ -333,22 +333,11 @@ enum err_code record_create(struct record **out, const char *results, struct rec
 }
 
 /* What a killed owner left half written: "run.csv.tmp-1234", ".checkpoint.safetensors.tmp". */
-static void remove_leftovers(const char *folder)
+static bool is_leftover(const char *name)
 {
-    char **names;
-    size_t count;
+    const char *tmp = strstr(name, ".tmp");
 
-    if (io_list_folder(folder, &names, &count, NULL) != ERR_OK)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        const char *tmp = strstr(names[i], ".tmp");
-        if (tmp && (!tmp[4] || tmp[4] == '-')) {
-            char *path = io_path(folder, names[i]);
-            io.unlink(path);
-            free(path);
-        }
-    }
-    io_free_names(names, count);
+    return tmp && (!tmp[4] || tmp[4] == '-');
 }
 
 static enum err_code open_all(struct record *r, struct err *e)
@@ -358,7 +347,7 @@ static enum err_code open_all(struct record *r, struct err *e)
     bool members;
 
     TRY(open_common(r, e));
-    remove_leftovers(r->folder);
+    io_remove_leftovers(r->folder, is_leftover);
     path = io_path(r->folder, "members.csv");
     members = io_exists(path);
     free(path);

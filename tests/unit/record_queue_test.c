@@ -234,9 +234,20 @@ TEST(names_become_fit_for_files)
     help_remove(folder);
 }
 
+static pid_t ended_process(void)
+{
+    pid_t pid = fork();
+
+    if (!pid)
+        _exit(0);
+    CHECK(waitpid(pid, NULL, 0) == pid);
+    return pid;
+}
+
 TEST(files_that_programs_did_not_write_do_no_harm)
 {
-    char *folder = help_folder(), *queue = io_path(folder, "queue"), *path, *big;
+    char *folder = help_folder(), *queue = io_path(folder, "queue"), *path, *big, mine[40],
+         of_dead[40];
     struct record_queued *list;
     struct err e;
     size_t n;
@@ -244,6 +255,10 @@ TEST(files_that_programs_did_not_write_do_no_harm)
     add(folder, "a", "x");
     help_put(queue, ".0002-draft.ini", "draft", 5);
     help_put(queue, "0002-x.ini.tmp-77", "half", 4);
+    snprintf(mine, sizeof mine, ".taken.tmp-%ld", (long)getpid());
+    snprintf(of_dead, sizeof of_dead, ".taken.tmp-%ld", (long)ended_process());
+    help_put(queue, mine, "half", 4);
+    help_put(queue, of_dead, "half", 4);
     help_put(queue, "notes.txt", "notes", 5);
     help_put(queue, "by-hand.ini", "hand", 4);
     help_put(queue, "0001-also.ini", "also", 4);
@@ -277,7 +292,8 @@ TEST(files_that_programs_did_not_write_do_no_harm)
     CHECK_ORDER(folder, "also hand a ? long");
     CHECK_INT(help_count(queue, "-big.ini.bad"), 1);
     add(folder, "b", "b"); /* and what a killed one left is gone */
-    CHECK(!help_count(queue, ".tmp-"));
+    CHECK_INT(help_count(queue, ".tmp-"), 1);
+    CHECK_INT(help_count(queue, mine), 1);
     CHECK_ORDER(folder, "also hand a ? long b");
     CHECK_INT(record_queue_add(folder, "x", "x", NULL, &e), ERR_OK);
     free(queue);
