@@ -99,6 +99,13 @@ static inline bool cuda_piece_derives(const struct cuda_piece *p)
 {
     return p->act == CUDA_TANH || (p->act == CUDA_RELU && p->pool < 0);
 }
+
+/* Whether anybody wants the gradient of what a piece makes: the loss's is made for any. */
+static inline bool cuda_piece_learns(const struct net *net, const struct cuda_pieces *p, int piece)
+{
+    return piece == p->n - 1 || (piece >= 0 && net->layer[p->at[piece].tail].learns);
+}
+
 void cuda_pieces_free(struct cuda_pieces *p);
 
 /* ---- memory of a place (layout.c): one block, offsets from its start ---- */

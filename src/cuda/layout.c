@@ -294,7 +294,9 @@ static void time_gradients(struct cuda_layout *l, const struct net *net)
 
     for (int i = 0; i < n; i++)
         l->grad[i] = (struct cuda_slot){
-            .bytes = tensor_bytes(l, &net->layer[l->pieces.at[i].tail].out, l->images),
+            .bytes = cuda_piece_learns(net, &l->pieces, i)
+                         ? tensor_bytes(l, &net->layer[l->pieces.at[i].tail].out, l->images)
+                         : 0,
             .from = i == n - 1 ? n : 2 * n - i,
             .to = 2 * n - i + later(l, net, i)};
     for (int i = n - 1; i >= 0; i--) {

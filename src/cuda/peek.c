@@ -63,6 +63,8 @@ static const struct cuda_slot *slot_of(const struct cuda_place *p, const struct 
         return w->layer == at->tail && slot->intact ? slot : NULL;
     }
     slot = &l->grad[piece];
+    if (!cuda_piece_learns(net, &l->pieces, piece))
+        return NULL;
     if (at->pool >= 0)
         return w->layer == at->pool && !cuda_piece_derives(at) && slot->intact ? slot : NULL;
     if (acted && is_act(net->layer[w->layer].op) && w->layer == at->tail)

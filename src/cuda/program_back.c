@@ -1,6 +1,7 @@
 /* cuda/program_back.c: the backward half of a step: from the gradient of the last piece to those of
  * all parameters. A piece's gradient is complete when its turn comes, since whoever reads it stands
- * behind it; the first of them writes it, the others add. */
+ * behind it; the first of them writes it, the others add. Pieces without parameters in them or in
+ * front have none. */
 #include "cuda/cuda_int.h"
 
 #include "base/mem.h"
@@ -37,7 +38,7 @@ struct target {
 
 static bool target_of(struct back *b, int read, struct target *t)
 {
-    if (read < 0)
+    if (!cuda_piece_learns(b->w->net, &b->l->pieces, read))
         return false;
     *t = (struct target){.dx = cuda_write_gradient(b->w, read), .add = b->written[read]};
     if (b->l->pieces.at[read].gated) {
@@ -385,7 +386,8 @@ void cuda_write_back(struct cuda_writer *w)
     struct back b = {.w = w, .l = l, .written = mem_new((size_t)l->pieces.n, 1)};
 
     for (int i = l->pieces.n - 1; i >= 0; i--)
-        piece_back(&b, i);
+        if (cuda_piece_learns(w->net, &l->pieces, i))
+            piece_back(&b, i);
     write_late(&b);
     if (l->parts != SIZE_MAX)
         cuda_mean_parts(w->list, w->p->share.shards, l->params, 1.0,

@@ -96,6 +96,45 @@ TEST(batch_norm_has_no_launch_for_values_of_channels)
     }
 }
 
+/* What stands in front of the first parameter goes forward alone. */
+TEST(gradients_that_reach_no_parameter_are_not_made)
+{
+    static const struct {
+        const char *text;
+        size_t front; /* launches of layers without parameters, all of them in front */
+    } nets[] = {
+        {"input auto\nmaxpool 2\nconv 6 3\ndense 10\n", 1},
+        {"input auto\nrelu\navgpool 3 stride 2\ntanh\ndense 10\n", 3},
+        {"input auto\ndropout 0.3\nglobalavgpool\ndense 10\n", 2},
+        {"input auto\nmaxpool 2\nresidual {\nrelu\ntanh\n}\nrelu\nconv 4 3\ndense 10\n", 4}};
+
+    for (size_t k = 0; k < MEM_COUNT(nets); k++)
+        for (size_t mode = 0; mode < MEM_COUNT(modes); mode++) {
+            struct backend_session *s;
+            size_t front = 0;
+            struct kit b;
+
+            kit_twin(1);
+            REQUIRE(kit_open(&b, nets[k].text, (struct net_shape){8, 8, 2}, 60, 12));
+            set_mode(&b, mode);
+            s = kit_session(BE, &b);
+            REQUIRE(s);
+            cuda_program_make(&s->place[0], mode == 1);
+            for (size_t i = 0; i < s->place[0].program.step.n; i++) {
+                const char *name = s->place[0].program.step.at[i].kernel->name + strlen("k_");
+
+                front += !strncmp(name, "pool", 4) || !strncmp(name, "act", 3) ||
+                         !strncmp(name, "dropout", 7) || !strncmp(name, "add", 3);
+            }
+            if (front != nets[k].front)
+                TEST_FAILED("net %zu, %s: %zu launches in front", k, modes[mode].name, front);
+            cuda_program_free(&s->place[0].program);
+            BE->close(s);
+            kit_compare(&b, nets[k].text, 3, &kit_tight);
+            kit_close(&b);
+        }
+}
+
 /* What runs is what the program of a step says, and the images of a span's first step. */
 TEST(kernels_that_run)
 {
