@@ -171,6 +171,8 @@ static enum err_code capture(struct cuda_place *p, int size, struct err *e)
 
     if (p->graph[size])
         return ERR_OK;
+    if (p->group) /* making a graph may wait for a GPU whose sum over all still waits for this one */
+        TRY(cuda_place_wait(p, e));
     error = rt->capture_begin(p->stream);
     if (error)
         return cuda_rt_fail(e, error, "capturing steps on GPU %d", p->share.gpu);
