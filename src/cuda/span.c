@@ -171,8 +171,6 @@ static enum err_code capture(struct cuda_place *p, int size, struct err *e)
 
     if (p->graph[size])
         return ERR_OK;
-    if (p->group) /* making a graph may wait for a GPU whose sum over all still waits for this one */
-        TRY(cuda_place_wait(p, e));
     error = rt->capture_begin(p->stream);
     if (error)
         return cuda_rt_fail(e, error, "capturing steps on GPU %d", p->share.gpu);
@@ -388,6 +386,8 @@ enum err_code cuda_warm(struct cuda_place *p, void *arg, struct err *e)
     TRY(upload_clock(p, 1, e));
     TRY(record(p, 0, e));
     TRY(measured_step(p, e));
+    if (p->group) /* making a graph may wait for a GPU whose sum over all still waits for this one */
+        TRY(cuda_place_wait(p, e));
     TRY(start_graph(p, 0, e)); /* captures it, which takes the host longer than a step */
     TRY(record(p, 5, e));
     TRY(start_graph(p, 0, e));
