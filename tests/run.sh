@@ -39,7 +39,7 @@ export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktra
 echo leak:argz_add_sep >"$temp/leaks" # newlocale of glibc loses the words of LOCPATH
 echo leak:libcudnn >>"$temp/leaks"    # cuDNN loses some of its own
 # A GPU that hangs keeps what a session holds there, and so does its twin.
-printf 'leak:%s\n' cuda_place_open cuda_capture_all start_graph >>"$temp/leaks"
+printf 'leak:%s\n' cuda_group_open cuda_place_open cuda_capture_all start_graph >>"$temp/leaks"
 export LSAN_OPTIONS=suppressions=$temp/leaks:print_suppressions=0
 export TSAN_OPTIONS=second_deadlock_stack=1
 
