@@ -84,11 +84,11 @@ show 100 "$CHORUS" run tiny.ini epochs=20 --quiet
 check "--quiet on a terminal" test "$(wc -l <screen)" = 1
 
 # What another process runs.
-exits 0 "$CHORUS" run tiny.ini epochs=1500 --background --quiet && folder=$(cat out)
+exits 0 "$CHORUS" run tiny.ini epochs=6000 --background --quiet && folder=$(cat out)
 column "$folder" pid >run.pid
 show 100 "$CHORUS" watch "$folder"
 check "watch on a terminal" test $? = 0
-check "with its bar" grep -qa "epoch [0-9]*/1500 [█▏▎▍▌▋▊▉░]" screen
+check "with its bar" grep -qa "epoch [0-9]*/6000 [█▏▎▍▌▋▊▉░]" screen
 check "loss, accuracy, images a second, time left" \
     grep -qaE "loss [0-9.]+  acc [0-9.]+  [0-9,]+ img/s  .* left" screen
 check "and the curves" grep -qa "┤" screen
