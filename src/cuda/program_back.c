@@ -388,6 +388,8 @@ void cuda_write_back(struct cuda_writer *w)
     for (int i = l->pieces.n - 1; i >= 0; i--)
         if (cuda_piece_learns(w->net, &l->pieces, i))
             piece_back(&b, i);
+        else /* what waits is there until now: the piece before this one may write where it lay */
+            write_late(&b);
     write_late(&b);
     if (l->parts != SIZE_MAX)
         cuda_mean_parts(w->list, w->p->share.shards, l->params, 1.0,

@@ -61,6 +61,10 @@ static const struct kit_net kit_nets[] = {
      "avgpool 2\ndense 10\n",
      {21, 19, 1}},
     {"pools alone", "input auto\navgpool 2\nmaxpool 2\ndense 10\n", {9, 8, 2}},
+    {"a shortcut that begins without parameters",
+     "input auto\nresidual {\n conv 8 3 same\n relu\n conv 8 3 same\n} shortcut {\n "
+     "dropout 0.2\n conv 8 1\n}\nrelu\ndense 10\n",
+     {8, 8, 1}},
 };
 
 #define KIT_IMAGES  256
