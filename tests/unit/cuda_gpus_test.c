@@ -56,6 +56,30 @@ TEST(data_parallel_on_several_gpus)
         }
 }
 
+/* Making one may wait for all GPUs, and a sum waits there for one that has not come so far. */
+TEST(no_graph_is_made_while_a_gpu_may_wait_for_another)
+{
+    if (!kit_on_twin())
+        SKIP("a GPU does not tell");
+    for (int synced = 0; synced < 2; synced++) {
+        struct backend_step rows[8 * 4];
+        struct kit b;
+
+        kit_twin(2);
+        cuda_hooks.cold = cuda_hooks.keep = false;
+        REQUIRE(kit_open(&b, small, shape, 100, 12));
+        kit_devices(&b, 4);
+        b.plan.sync_bn = synced;
+        struct backend_session *s = kit_session(BE, &b);
+        REQUIRE(s);
+        CHECK(twin_counted().graphs >= 2);
+        CHECK_INT(kit_train(BE, s, &b, 0, 8, rows), 8);
+        CHECK_INT(twin_counted().early_graphs, 0);
+        BE->close(s);
+        kit_close(&b);
+    }
+}
+
 static struct race {
     atomic_bool stop, slow_may; /* slow_may: GPU 0 may go on */
     int started;                /* steps of GPU 1 */

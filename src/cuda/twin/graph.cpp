@@ -203,6 +203,7 @@ int twin_capture_end(struct cuda_stream *s, struct cuda_graph **out)
         (*out)->gpu = s->gpu;
         (*out)->graph = c->graph;
         twin.counts.graphs++;
+        twin.counts.early_graphs += s->busy || !s->queue.empty();
     }
     return error;
 }

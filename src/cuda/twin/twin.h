@@ -28,6 +28,7 @@ struct twin_counts {
     uint64_t launches; /* calls */
     uint64_t kernels;  /* run, those of graphs too */
     uint64_t graph_launches, copies, sets, waits, takes;
+    uint64_t early_graphs;                  /* made while their stream had work to do */
     size_t blocks, streams, events, graphs; /* that live: taken and not given back */
 };
 
