@@ -35,7 +35,8 @@ static void count_columns(void)
         column_count++;
 }
 
-size_t library_columns(void)
+/* Of run.csv. */
+static size_t columns(void)
 {
     pthread_once(&columns_counted, count_columns);
     return column_count;
@@ -80,7 +81,7 @@ static bool is_known(void *user, const char *name, const struct record_stamp *st
 
 static void take_cells(struct library_list *list, struct library_run *run, const char *const *cells)
 {
-    size_t n = library_columns();
+    size_t n = columns();
     const char **to = &list->cells[(list->count - 1) * n];
 
     for (size_t i = 0; i < n; i++) {
@@ -108,7 +109,7 @@ static void take_seen(void *user, const struct record_look *seen)
     struct library_list *list = look->list;
     const struct library_run *old = find_old(look, seen->name);
     bool same = old && record_stamp_same(&seen->stamp, &look->old->stamp[look->at]);
-    size_t n = library_columns(), had = list->room;
+    size_t n = columns(), had = list->room;
     size_t state = (size_t)library_field("state"), name = (size_t)library_field("run");
     struct library_run run = {.live = seen->live, .dead = seen->dead};
 
@@ -149,7 +150,7 @@ static void take_seen(void *user, const struct record_look *seen)
 /* What texts of today's runs take, as far as it matters: whether it is half of the pool. */
 static bool has_waste(const struct library_list *list)
 {
-    size_t bytes = 0, n = library_columns();
+    size_t bytes = 0, n = columns();
 
     if (list->pool->bytes < 2 * (size_t)SPARE_BYTES)
         return false;
@@ -181,7 +182,7 @@ static void do_look(void *arg)
         list->count = 0; /* nothing is known of today's */
     look->changed = look->changed || !look->old || list->count != look->old->count;
     for (size_t i = 0; i < list->count; i++) /* it may have moved while it grew */
-        list->run[i].cell = &list->cells[i * library_columns()];
+        list->run[i].cell = &list->cells[i * columns()];
 }
 
 static void drop_list(struct library_list *list, const struct library_list *other)
@@ -330,7 +331,7 @@ int library_field(const char *column)
     for (size_t i = 0; i < MEM_COUNT(held); i++)
         if (!strcmp(held[i][0], column))
             column = held[i][1];
-    for (size_t i = 0; i < library_columns(); i++)
+    for (size_t i = 0; i < columns(); i++)
         if (record_run_columns[i] == column || !strcmp(record_run_columns[i], column))
             return (int)i;
     return -1;

@@ -50,7 +50,6 @@ struct library {
     struct library_pool extra_pool;
 };
 
-size_t library_columns(void); /* of run.csv */
 /* The place of a run in the list; count where it is none. */
 size_t library_place(const struct library_list *list, const char *name);
 /* A new list took the place of an old one: values of runs that have not changed are kept. */

@@ -11,7 +11,7 @@
 #define LOOK_NS  1000000000u /* between two looks at the disk */
 #define MERGE_NS 250000000u  /* between two looks at the wire */
 
-struct sweepview_look_task {
+struct look_task {
     struct sweepview *view;
     char *results, *name;
     uint64_t stamp;
@@ -238,7 +238,7 @@ static void take_disk(struct sweepview *v, struct sweepview_disk *disk, const ch
 
 static void look_work(void *arg)
 {
-    struct sweepview_look_task *t = arg;
+    struct look_task *t = arg;
 
     sweepview_read(t->results, t->name, t->stamp, t->old, t->olds, &t->disk);
 }
@@ -247,7 +247,7 @@ static void look(struct sweepview *v);
 
 static void look_done(void *arg, bool dropped)
 {
-    struct sweepview_look_task *t = arg;
+    struct look_task *t = arg;
 
     if (!dropped) {
         t->view->looking = false;
@@ -267,7 +267,7 @@ static void look_done(void *arg, bool dropped)
 
 static void look(struct sweepview *v)
 {
-    struct sweepview_look_task *t;
+    struct look_task *t;
 
     if (v->looking || !v->app->tasks)
         return;

@@ -215,12 +215,11 @@ struct sweepview {
     bool own;                        /* there is one, and it has not ended */
     struct wire_cell *wire_cell;
     size_t wire_room;
-    size_t asked;      /* the cell that a question is about, */
-    char *asked_of;    /* and its sweep */
-    size_t dropping;   /* a cell whose drop was sent, counted from 1; 0: none */
-    bool failed_again; /* the newest start here: what had ended badly waits again */
-    uint32_t followed; /* this process's sweep that was shown without being asked */
-    struct sweepview_look_task *task;
+    size_t asked;            /* the cell that a question is about, */
+    char *asked_of;          /* and its sweep */
+    size_t dropping;         /* a cell whose drop was sent, counted from 1; 0: none */
+    bool failed_again;       /* the newest start here: what had ended badly waits again */
+    uint32_t followed;       /* this process's sweep that was shown without being asked */
     bool telling;            /* a task looks for what the line of status says, */
     uint64_t tell_ns;        /* the next one not before, */
     struct feed_sweep told;  /* and what the last one found, */

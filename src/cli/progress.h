@@ -17,7 +17,7 @@ void progress_add_left(struct text *out, const char *before, double seconds);
 struct progress_view {
     int64_t step, steps;   /* of the run */
     int64_t epoch, epochs; /* the one that runs, from 1 */
-    int64_t step_of_epoch, steps_per_epoch;
+    int64_t steps_per_epoch;
     double loss, acc;         /* nan: none yet */
     double images_per_second; /* 0: unknown */
     double left_seconds;      /* nan: unknown */

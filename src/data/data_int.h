@@ -71,18 +71,6 @@ enum err_code data_stream_read(struct data_stream *s, void *to, size_t n, size_t
 void data_stream_close(struct data_stream *s);
 
 /* idx.c */
-struct data_idx_head {
-    int dims;
-    uint32_t dim[4];
-    uint64_t header, body; /* bytes */
-};
-/* Reads the header of an open stream and compares it with the bytes there are, as far as that can
- * be known without reading them. labels: one dimension, else three or four. */
-enum err_code data_idx_head(struct data_stream *s, bool labels, struct data_idx_head *head,
-                            struct err *e) MUST_USE;
-/* Reads everything, keeps the first `keep` bytes of the body. Memory grows with what arrives. */
-enum err_code data_idx_body(struct data_stream *s, const struct data_idx_head *head, uint64_t keep,
-                            uint8_t **bytes, struct err *e) MUST_USE;
 /* The set of four files. peek: images are not read, raw's bytes and labels stay NULL. */
 enum err_code data_idx_load(struct data_raw *raw, const struct data_found *found,
                             int64_t train_limit, int64_t test_limit, bool peek, const char *name,

@@ -80,7 +80,13 @@ static enum err_code check_magic(const struct data_stream *s, const uint8_t m[4]
     return ERR_OK;
 }
 
-static void dims_text(const struct data_idx_head *head, char out[64])
+struct head {
+    int dims;
+    uint32_t dim[4];
+    uint64_t header, body; /* bytes */
+};
+
+static void dims_text(const struct head *head, char out[64])
 {
     size_t n = 0;
 
@@ -88,8 +94,9 @@ static void dims_text(const struct data_idx_head *head, char out[64])
         n += (size_t)snprintf(out + n, 64 - n, "%s%u", i ? " x " : "", head->dim[i]);
 }
 
-enum err_code data_idx_head(struct data_stream *s, bool labels, struct data_idx_head *head,
-                            struct err *e)
+/* Reads the header of an open stream and compares it with the bytes there are, as far as that can
+ * be known without reading them. labels: one dimension, else three or four. */
+static enum err_code read_head(struct data_stream *s, bool labels, struct head *head, struct err *e)
 {
     uint8_t m[16];
     char dims[64];
@@ -135,8 +142,7 @@ enum err_code data_idx_head(struct data_stream *s, bool labels, struct data_idx_
     return ERR_OK;
 }
 
-static enum err_code too_short(const struct data_stream *s, const struct data_idx_head *head,
-                               struct err *e)
+static enum err_code too_short(const struct data_stream *s, const struct head *head, struct err *e)
 {
     return err_set(e, ERR_INPUT, "%s: ends at byte %llu of its content; its header promises %llu",
                    s->path, (unsigned long long)s->given,
@@ -144,7 +150,7 @@ static enum err_code too_short(const struct data_stream *s, const struct data_id
 }
 
 /* Reads and drops the rest, so that a damaged tail is seen also where only a part is wanted. */
-static enum err_code drain(struct data_stream *s, const struct data_idx_head *head, struct err *e)
+static enum err_code drain(struct data_stream *s, const struct head *head, struct err *e)
 {
     uint8_t block[65536];
     uint64_t end = head->header + head->body;
@@ -167,8 +173,9 @@ static enum err_code drain(struct data_stream *s, const struct data_idx_head *he
     return ERR_OK;
 }
 
-enum err_code data_idx_body(struct data_stream *s, const struct data_idx_head *head, uint64_t keep,
-                            uint8_t **bytes, struct err *e)
+/* Reads everything, keeps the first `keep` bytes of the body. Memory grows with what arrives. */
+static enum err_code read_body(struct data_stream *s, const struct head *head, uint64_t keep,
+                               uint8_t **bytes, struct err *e)
 {
     /* A plain file's length is known to be right; of a gz only what arrived is believed. */
     size_t room = s->gz && keep > (1u << 20) ? 1u << 20 : (size_t)keep, n = 0, got;
@@ -211,41 +218,41 @@ static enum err_code read_labels(const char *path, size_t images, const char *im
                                  uint8_t **labels, struct err *e)
 {
     struct data_stream s;
-    struct data_idx_head head;
+    struct head head;
     enum err_code code;
 
     TRY(data_stream_open(&s, path, e));
-    code = data_idx_head(&s, true, &head, e);
+    code = read_head(&s, true, &head, e);
     if (code == ERR_OK && head.dim[0] != images) {
         code = err_set(e, ERR_INPUT, "%s: %u labels for the %zu images of %s", path, head.dim[0],
                        images, images_path);
     }
     if (code == ERR_OK)
-        code = data_idx_body(&s, &head, head.body, labels, e);
+        code = read_body(&s, &head, head.body, labels, e);
     data_stream_close(&s);
     return code;
 }
 
-static enum err_code open_images(struct data_stream *s, const char *path,
-                                 struct data_idx_head *head, struct err *e)
+static enum err_code open_images(struct data_stream *s, const char *path, struct head *head,
+                                 struct err *e)
 {
     enum err_code code;
 
     TRY(data_stream_open(s, path, e));
-    code = data_idx_head(s, false, head, e);
+    code = read_head(s, false, head, e);
     if (code != ERR_OK)
         data_stream_close(s);
     return code;
 }
 
-static struct net_shape shape_of(const struct data_idx_head *head)
+static struct net_shape shape_of(const struct head *head)
 {
     /* Each below 2^31: their product is below 8 GiB, and only one can be large; checked there. */
     return (struct net_shape){(int)head->dim[1], (int)head->dim[2],
                               head->dims == 4 ? (int)head->dim[3] : 1};
 }
 
-static enum err_code check_shape(const char *path, const struct data_idx_head *head, struct err *e)
+static enum err_code check_shape(const char *path, const struct head *head, struct err *e)
 {
     for (int i = 1; i < head->dims; i++) {
         if (head->dim[i] > 65536)
@@ -263,7 +270,7 @@ static enum err_code load_part(struct data_raw_part *part, struct net_shape *sha
                                uint8_t **all_labels, struct err *e)
 {
     struct data_stream s;
-    struct data_idx_head head;
+    struct head head;
     enum err_code code;
     size_t size;
 
@@ -277,7 +284,7 @@ static enum err_code load_part(struct data_raw_part *part, struct net_shape *sha
     if (code == ERR_OK)
         code = read_labels(labels, part->all, images, all_labels, e);
     if (code == ERR_OK && !peek)
-        code = data_idx_body(&s, &head, (uint64_t)part->count * size, &part->bytes, e);
+        code = read_body(&s, &head, (uint64_t)part->count * size, &part->bytes, e);
     data_stream_close(&s);
     return code;
 }

@@ -11,13 +11,9 @@
 
 #define DEBIAN_DATASETS "/usr/share/datasets"
 
+/* What file i holds, for messages. */
 static const char *const file_words[DATA_FILES] = {"training images", "training labels",
                                                    "test images", "test labels"};
-
-const char *data_file_words(int file)
-{
-    return file_words[file];
-}
 
 /* Test files are "t10k" in MNIST and its kin, "test" in some sets made later; dots instead of dashes
  * come from unpacking on systems that took "-idx3-ubyte" for a suffix. */
@@ -53,13 +49,13 @@ static char *file_find(const char *folder, int file, bool is_folder)
     return NULL;
 }
 
-void data_idx_find(const char *folder, struct data_idx_files *files)
+static void find_files(const char *folder, struct data_idx_files *files)
 {
     for (int i = 0; i < DATA_FILES; i++)
         files->path[i] = file_find(folder, i, false);
 }
 
-void data_idx_files_free(struct data_idx_files *files)
+static void free_files(struct data_idx_files *files)
 {
     for (int i = 0; i < DATA_FILES; i++) {
         free(files->path[i]);
@@ -140,7 +136,7 @@ static enum err_code find_known(struct data_found *found, const struct data_know
     for (size_t i = 0; i < count; i++) {
         struct data_idx_files files;
 
-        data_idx_find(folders[i], &files);
+        find_files(folders[i], &files);
         if (files_there(&files) == DATA_FILES) {
             found->kind = DATA_IDX;
             found->known = known;
@@ -152,9 +148,9 @@ static enum err_code find_known(struct data_found *found, const struct data_know
         if (files_there(&files) > 0) {
             for (int f = 0; f < DATA_FILES; f++)
                 if (!files.path[f])
-                    text_addf(&parts, "; %s lacks the %s", folders[i], data_file_words(f));
+                    text_addf(&parts, "; %s lacks the %s", folders[i], file_words[f]);
         }
-        data_idx_files_free(&files);
+        free_files(&files);
     }
     if (!found->folder) {
         err_set(e, ERR_INPUT,
@@ -215,7 +211,7 @@ static void add_lacking(struct text *out, const char *folder, int file)
 {
     char *other = file_find(folder, file, true);
 
-    text_addf(out, "%sthe %s (", out->n ? ", " : "", data_file_words(file));
+    text_addf(out, "%sthe %s (", out->n ? ", " : "", file_words[file]);
     if (other)
         text_addf(out, "%s is a folder)", other);
     else
@@ -230,7 +226,7 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
     struct text lacks = {0};
     int there;
 
-    data_idx_find(path, &files);
+    find_files(path, &files);
     there = files_there(&files);
     if (there == DATA_FILES) {
         found->kind = DATA_IDX;
@@ -252,7 +248,7 @@ static enum err_code find_folder(struct data_found *found, const char *path, str
             add_lacking(&lacks, path, i);
     err_set(e, ERR_INPUT, "%s: not a folder of IDX files: it lacks %s", path, text_str(&lacks));
     text_free(&lacks);
-    data_idx_files_free(&files);
+    free_files(&files);
     return ERR_INPUT;
 }
 
@@ -347,7 +343,7 @@ enum err_code data_find(struct data_found *found, const char *data,
 void data_found_free(struct data_found *found)
 {
     free(found->folder);
-    data_idx_files_free(&found->files);
+    free_files(&found->files);
     free(found->train);
     free(found->test);
     data_folder_free(found->folder_list);

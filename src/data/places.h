@@ -33,10 +33,6 @@ const struct data_known *data_known_find(const char *name);
 struct data_idx_files {
     char *path[DATA_FILES];
 };
-void data_idx_find(const char *folder, struct data_idx_files *files);
-void data_idx_files_free(struct data_idx_files *files);
-/* "training images": what file i holds, for messages. */
-const char *data_file_words(int file);
 
 /* The folders in which a known set is looked for, in this order. Freed by io_free_names. */
 void data_places_list(const char *name, const struct data_places *places, char ***folders,

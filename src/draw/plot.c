@@ -221,7 +221,7 @@ bool plot_lay_out(struct plot_canvas *c, struct plot_view *v)
     return true;
 }
 
-void plot_draw_axes(struct plot_canvas *c, const struct plot_view *v)
+static void draw_axes(struct plot_canvas *c, const struct plot_view *v)
 {
     draw_y_axis(c, &v->y);
     draw_x_axis(c, &v->x);
@@ -262,7 +262,7 @@ void plot_draw(const struct plot *p, struct plot_cell *cells)
         draw_nothing(&c);
     } else if (plot_lay_out(&c, &v)) {
         plot_draw_bands(&c, &v);
-        plot_draw_axes(&c, &v);
+        draw_axes(&c, &v);
         plot_draw_curves(&c, &v);
         if (plot_has_cursor(p, &v.x))
             draw_cursor(&c, &v);

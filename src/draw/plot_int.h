@@ -111,7 +111,6 @@ int plot_row(const struct plot_canvas *c, double place);
 int plot_order(const struct plot *p, int *order);
 /* Title and legend; v may be NULL. Returns the rows they take. */
 int plot_draw_head(struct plot_canvas *c, const struct plot_view *v);
-void plot_draw_axes(struct plot_canvas *c, const struct plot_view *v);
 void plot_draw_bands(struct plot_canvas *c, const struct plot_view *v);
 void plot_draw_curves(struct plot_canvas *c, const struct plot_view *v);
 /* On each curve a mark where it is read at the cursor. */

@@ -115,7 +115,7 @@ void claim_save(struct sweep *s)
         hold_trouble(s, &e);
 }
 
-void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const char *reason)
+static void end_cell(struct sweep *s, struct cell *c, enum wire_state state, const char *reason)
 {
     char *copy = reason[0] ? mem_text(reason) : NULL;
 
@@ -238,11 +238,11 @@ static bool is_ours(struct sweep *s, struct cell *c, char from[256])
         break;
     }
     if (c->kind < 0) {
-        claim_end(s, c,
-                  c->why == ERR_INPUT   ? WIRE_SKIPPED
-                  : c->why == ERR_NOMEM ? WIRE_OOM
-                                        : WIRE_FAILED,
-                  c->reason);
+        end_cell(s, c,
+                 c->why == ERR_INPUT   ? WIRE_SKIPPED
+                 : c->why == ERR_NOMEM ? WIRE_OOM
+                                       : WIRE_FAILED,
+                 c->reason);
         return false;
     }
     return true;
@@ -256,7 +256,7 @@ void claim_skip(struct sweep *s, struct cell *c)
     if (!open || is_ours(s, c, from)) {
         if (open && c->how == RECORD_CLAIM_RESUME)
             memcpy(c->folder, c->before, sizeof c->folder); /* what there is of it stays its run */
-        claim_end(s, c, WIRE_SKIPPED, "dropped by the user before it began");
+        end_cell(s, c, WIRE_SKIPPED, "dropped by the user before it began");
     }
     if (open)
         record_ledger_end(s->ledger);
@@ -283,7 +283,7 @@ static void start_cell(struct sweep *s, struct cell *c, const char *from)
     if (*from)
         snprintf(start->resume, sizeof start->resume, "%s", folder);
     else if (spec_sweep_cell(&s->spec, c->number, &start->spec, &err) != ERR_OK)
-        claim_end(s, c, WIRE_SKIPPED, err.text);
+        end_cell(s, c, WIRE_SKIPPED, err.text);
     free(folder);
     if (c->state == WIRE_WAITING) {
         r = run_new(e, WIRE_OWN_RUNS + e->own_runs++, start);
@@ -298,7 +298,7 @@ static void start_cell(struct sweep *s, struct cell *c, const char *from)
             c->state = WIRE_RUNNING;
             sweep_tell_cell(s, c);
         } else {
-            claim_end(s, c, WIRE_FAILED, "no thread could be started for this run");
+            end_cell(s, c, WIRE_FAILED, "no thread could be started for this run");
         }
     }
     free(start);
@@ -512,7 +512,7 @@ void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, co
     c->state = state;
     if (r->opened)
         count_seconds(s, c, r);
-    claim_end(s, c, state, reason);
+    end_cell(s, c, state, reason);
     claim_save(s);
 }
 

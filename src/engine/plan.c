@@ -279,7 +279,6 @@ static enum err_code open_data_and_net(struct plan *p, const struct data_places 
     wants.classes = data->classes;
     p->net_lent = from->net != NULL;
     TRY(blame_table(p, data, from, wanted, get_net(from, p->spec.model, &wants, &p->net, e), e));
-    p->shape_known = data->shape.h > 0;
     p->train_images = (int64_t)data->train.count;
     p->valid_images = (int64_t)data->valid.count;
     p->test_images = (int64_t)data->test.count;

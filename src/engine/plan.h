@@ -16,7 +16,6 @@ struct plan {         /* owns net and data; freed by plan_free */
     int64_t total_steps; /* T, epochs * steps_per_epoch */
     double base_lr;      /* after lr_rule */
     int real_devices;
-    bool shape_known;
     int64_t train_images, valid_images, test_images;
     char precision_used[16];
     char note

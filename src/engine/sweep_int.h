@@ -142,7 +142,6 @@ bool claim_next(struct sweep *s);
 struct cell *claim_next_waiting(struct sweep *s);
 void claim_take_ended(struct sweep *s);     /* cells that had their result before */
 void claim_look_elsewhere(struct sweep *s); /* whether other programs' cells have ended */
-void claim_end(struct sweep *s, struct cell *c, enum wire_state state, const char *reason);
 /* Of a cell that waits: without a result, unless another program has one by now, or is at it. */
 void claim_skip(struct sweep *s, struct cell *c);
 void claim_save(struct sweep *s); /* ends that the ledger does not know */

@@ -100,7 +100,6 @@ static struct wire_event step_event(struct trainer *t)
     }
     event.u.step.step = n->step;
     event.u.step.epoch = (int32_t)n->epoch + 1;
-    event.u.step.step_of_epoch = (int32_t)n->batch;
     event.u.step.steps_per_epoch = (int32_t)t->plan->steps_per_epoch;
     event.u.step.loss = (float)(loss / images);
     event.u.step.acc = (float)(right / images);

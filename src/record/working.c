@@ -290,15 +290,10 @@ size_t record_computing_list(struct record_working **out)
     return kept;
 }
 
-size_t record_taking_list(struct record_working **out)
-{
-    return list(taking, out);
-}
-
 int64_t record_taking_pid(const char *results)
 {
     struct record_working *taker;
-    size_t n = record_taking_list(&taker);
+    size_t n = list(taking, &taker);
     int64_t pid = 0;
 
     for (size_t i = 0; i < n && !pid; i++)

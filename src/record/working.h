@@ -59,7 +59,6 @@ void record_work_free(struct record_work *w);
 /* Who takes from the queue of a results folder as soon as nobody computes there: the same files in
  * another folder. The pid of one of them other than this process; 0: nobody does. */
 struct record_work *record_taking_new(const char *results);
-size_t record_taking_list(struct record_working **out);
 int64_t record_taking_pid(const char *results);
 
 #endif

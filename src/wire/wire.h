@@ -54,7 +54,7 @@ struct wire_event {
     union {
         struct {
             int64_t step;
-            int32_t epoch, step_of_epoch, steps_per_epoch;
+            int32_t epoch, steps_per_epoch;
             float loss, acc; /* since the event before */
             float images_per_second;
             double lr, train_seconds;
