@@ -72,8 +72,8 @@ static void write_words(int fd, const char *words)
     (void)n;
 }
 
-/* As lines: a 0 among them ends one, and what does not print is a question mark. Says whether the last is ended.
- * The first thread may be changing talk. */
+/* As lines: a 0 among them ends one, and what does not print is a question mark. Says whether the last is
+ * ended. The first thread may be changing talk. */
 static bool write_talk(int fd, const char *talk, size_t n, bool ended)
 {
     size_t to = 0;

@@ -12,7 +12,8 @@ struct engine;
 /* Whether nothing runs or waits there. */
 bool stuck_all_ended(struct wire *wire);
 /* One that was stopped so: its name for `resume`, freed by the caller, or NULL. A sweep's cells are the
- * sweep's, but go on alone where it was to stop after them. Its number is added to those that are not meant any more. */
+ * sweep's, but go on alone where it was to stop after them. Its number is added to those that are not meant
+ * any more. */
 struct stuck_known {
     uint32_t *number;
     size_t n, room;

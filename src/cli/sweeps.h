@@ -53,7 +53,8 @@ int64_t sweeps_ended(const char *name);
 /* A sweep that --max-cells cut short: how many cells of its grid that leaves out,
  * and how to have them. */
 void sweeps_say_cut(const char *name);
-/* By its files. results: without those skipped, which are not left either. others: rows of sweep.csv that have a run and are none of its cells (any more). */
+/* By its files. results: without those skipped, which are not left either. others: rows of sweep.csv that
+ * have a run and are none of its cells (any more). */
 struct sweeps_count {
     int64_t cells, begun, results, left, others;
     int64_t of_state[WIRE_SKIPPED + 1]; /* of those begun */

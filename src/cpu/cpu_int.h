@@ -1,8 +1,8 @@
 /* cpu/cpu_int.h: the kernels. Layout of activations: batch in lanes. `lanes` images, 16 or 8, are a
  * group; a group's layer is [c][h][w][lanes] (dense layers: [unit][lanes]), so that one vector holds
  * one pixel of a group's images and all arithmetic is vertical, without padding of channels. Which of
- * both a session takes is layout.c's choice; weights do not know of it. Lanes without an image begin as zeros, hold any numbers behind the first layer, and
- * receive zero gradients. */
+ * both a session takes is layout.c's choice; weights do not know of it. Lanes without an image begin as
+ * zeros, hold any numbers behind the first layer, and receive zero gradients. */
 #ifndef CHORUS_CPU_INT_H
 #define CHORUS_CPU_INT_H
 
@@ -60,12 +60,13 @@ struct cpu_kernels {
                   const float *w, size_t wk, size_t wn, const float *bias, bool add, float *y,
                   size_t y_group);
     /* dy turned round, image behind image, in the order that dense_weights reads: groups * lanes * width
-     * floats, with zeros behind the outputs; of units from..to, where `from` is a multiple of 16, so that threads can share the work.
-     * width: outputs, rounded up to a multiple of 16; groups and width are those that dense_weights
-     * is given. */
+     * floats, with zeros behind the outputs; of units from..to, where `from` is a multiple of 16, so that
+     * threads can share the work. width: outputs, rounded up to a multiple of 16; groups and width are those
+     * that dense_weights is given. */
     void (*turn)(int groups, int from, int to, const float *dy, size_t dy_group, float *turned,
                  size_t width);
-    /* The first `images` lanes of their groups count. dw[i * row + o] = (add ? itself : 0) + sum over images of x[g][i] * dy[g][o]. */
+    /* The first `images` lanes of their groups count. dw[i * row + o] = (add ? itself : 0) + sum over images
+     * of x[g][i] * dy[g][o]. */
     void (*dense_weights)(int images, int inputs, int outputs, const float *x, size_t x_group,
                           const float *turned, size_t width, float *dw, size_t row, bool add);
     /* db[o] = (add ? itself : 0) + sum over images */
@@ -125,9 +126,10 @@ extern const struct cpu_kernels cpu_kernels_avx512bf16, cpu_kernels_avx512, cpu_
     cpu_kernels_avx2, cpu_kernels_avx2_8, cpu_kernels_base;
 
 /* What a processor with products of bf16 does better: convolutions and dense layers, by products of
- * tiles (AMX) or of vectors in their place (dot; kernels_amx.inc), always of 16 lanes. Activations, gradients and scratch are 64-byte aligned, groups without gaps
- * ([group][unit][16 images]); parameters and their gradients are aligned to nothing. All that goes in
- * is rounded to bf16. Units from..to: `from` is a multiple of 16, `to` too or the last. */
+ * tiles (AMX) or of vectors in their place (dot; kernels_amx.inc), always of 16 lanes. Activations, gradients
+ * and scratch are 64-byte aligned, groups without gaps ([group][unit][16 images]); parameters and their
+ * gradients are aligned to nothing. All that goes in is rounded to bf16. Units from..to: `from` is a multiple
+ * of 16, `to` too or the last. */
 struct cpu_tiles {
     const char *name;
     int rows; /* of a dense layer's weights at a time, going backward: a multiple of 32 */

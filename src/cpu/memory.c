@@ -174,7 +174,6 @@ static void equip_worker(struct backend_session *s, struct cpu_team *t, struct c
 
 static void equip_team(struct backend_session *s, struct cpu_team *t)
 {
-
     t->s = s;
     t->places = t->size * cpu_groups_each(s, t);
     size_t places = (size_t)t->places, trained = groups_held(s, t);

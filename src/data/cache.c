@@ -4,9 +4,9 @@
  *
  * A file: struct head; the names of classes and of a table's columns, each ended by a 0; training
  * images, training labels, test images, test labels. Every section starts at a multiple of 64 bytes,
- * zeros in between. It is named after where the set comes from and so replaces the one of an earlier state of these files; the
- * key in its head says of which state it is. It is written under another name, renamed, and never
- * touched again. */
+ * zeros in between. It is named after where the set comes from and so replaces the one of an earlier state of
+ * these files; the key in its head says of which state it is. It is written under another name, renamed, and
+ * never touched again. */
 #include "data/folder_int.h"
 
 #include "base/clock.h"

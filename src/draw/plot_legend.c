@@ -282,7 +282,8 @@ static int most_rows(const struct plot *p)
     return p->legend > 0 && p->legend < most ? p->legend : most;
 }
 
-/* On the title's row where all of it fits, if need be with the keys at the title alone, else below; in a low frame what fits behind the title. */
+/* On the title's row where all of it fits, if need be with the keys at the title alone, else below; in a low
+ * frame what fits behind the title. */
 static int put_legend(struct legend *l, int title)
 {
     const struct plot *p = l->c->p;

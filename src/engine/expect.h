@@ -49,8 +49,9 @@ struct expect_ask { /* what is planned */
     int64_t test_limit;
 };
 
-/* Newest first. NAN where none of them has that backend, and ran long enough to tell. Work is taken to share out evenly over the
- * threads that have a part in it. *guessed: from so many runs, none of which is like what is planned; 0: one of them is. */
+/* Newest first. NAN where none of them has that backend, and ran long enough to tell. Work is taken to share
+ * out evenly over the threads that have a part in it. *guessed: from so many runs, none of which is like what
+ * is planned; 0: one of them is. */
 double expect_seconds(const struct experience *known, size_t count, const struct expect_ask *ask,
                       int *guessed);
 

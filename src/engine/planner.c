@@ -188,7 +188,8 @@ static double expected_seconds(const struct planner *p, const struct plan *plan,
     return s->max_minutes > 0 && seconds > 60 * s->max_minutes ? 60 * s->max_minutes : seconds;
 }
 
-/* What no GPU, or the memory here, can hold is refused; what is too much only now may have room when it starts. */
+/* What no GPU, or the memory here, can hold is refused; what is too much only now may have room when it
+ * starts. */
 static enum err_code fill_memory(struct planner *p, const struct plan *plan, struct wire_plan *out,
                                  struct err *e)
 {

@@ -16,10 +16,10 @@ bool record_disk_free(const char *folder, uint64_t *bytes);
 enum err_code record_say_read_only(const char *run, struct err *e);
 /* The same of a folder that lies deeper in the results, as a sweep's does. */
 enum err_code record_say_read_only_in(const char *results, const char *folder, struct err *e);
-/* The same of a new run in these results, with the advice that --results DIR keeps runs in another folder (a run that is
- * there is moved by no option); behind the words of a folder that is missing or not this user's to write
- * to it stands too, and of a full disk: "nothing can be written in results: No space left on device; make
- * room, or ...". */
+/* The same of a new run in these results, with the advice that --results DIR keeps runs in another folder (a
+ * run that is there is moved by no option); behind the words of a folder that is missing or not this user's
+ * to write to it stands too, and of a full disk: "nothing can be written in results: No space left on device;
+ * make room, or ...". */
 enum err_code record_say_elsewhere(const char *folder, struct err *e);
 
 #endif

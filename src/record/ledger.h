@@ -91,8 +91,8 @@ bool record_cell_is_left(const struct record_run *run, const char *cell,
                          char why[RECORD_LEFT_ROOM]);
 bool record_reason_is_left(const char *reason); /* whether it is such a why */
 /* A run of a sweep that ended outside of it (`resume RUN epochs=N`): its row of sweep.csv, and its line
- * of the ledger where that says another end; a cell that it left waits again. Nothing where it is of no sweep, or no cell of it. Where
- * others have the ledger it soon gives up, as begin does. */
+ * of the ledger where that says another end; a cell that it left waits again. Nothing where it is of no
+ * sweep, or no cell of it. Where others have the ledger it soon gives up, as begin does. */
 enum err_code record_sweep_take_run(const char *results, const struct record_run *run,
                                     struct err *e) MUST_USE;
 

@@ -1,6 +1,7 @@
-/* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by machines, locks
- * not always. Five lines: the results folder, a run's, how many of them compute, "full" where that
- * run waits for room, or "epoch" where it stops after it, and how the sweep stands that is worked on, with its name at the end. */
+/* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by
+ * machines, locks not always. Five lines: the results folder, a run's, how many of them compute, "full" where
+ * that run waits for room, or "epoch" where it stops after it, and how the sweep stands that is worked on,
+ * with its name at the end. */
 #include "record/working.h"
 
 #include "base/clock.h"

@@ -19,8 +19,8 @@ struct study_point {
 /* Whether it says something of speed-up. */
 bool study_point_counts(const struct study_point *p);
 
-/* Points by setting, then by devices, those that count first. The caller frees *out. Speed-up is over the fewest real devices
- * of the same setting, efficiency is per device of those. */
+/* Points by setting, then by devices, those that count first. The caller frees *out. Speed-up is over the
+ * fewest real devices of the same setting, efficiency is per device of those. */
 size_t study_scaling(const struct study_run *runs, size_t count, struct study_point **out);
 /* Whether two points differ in their devices alone. */
 bool study_can_scale(const struct study_run *runs, size_t count);

@@ -1,5 +1,5 @@
-/* wire/sweep.h: the message that starts a sweep, and what its status means: the numbers and words that all screens and verbs have of it,
- * be it of this process or read from another one's file (record/working.h). */
+/* wire/sweep.h: the message that starts a sweep, and what its status means: the numbers and words that all
+ * screens and verbs have of it, be it of this process or read from another one's file (record/working.h). */
 #ifndef CHORUS_WIRE_SWEEP_H
 #define CHORUS_WIRE_SWEEP_H
 
