@@ -62,9 +62,9 @@ void record_queue_release(int fd);
 /* The process that takes from the queue now; 0: none, or unknown. */
 int64_t record_queue_owner(const char *results);
 
-/* An item is begun once, through kills too: whoever takes it notes its id first, makes its run with the
- * line of add_origin in front of the experiment, and then removes the item. An item of the noted id that
- * still waits may have its run already: find_run, which reads the experiments of all runs. */
+/* An item is begun once, through kills too: whoever takes it, by that right, notes its id first, makes its
+ * run with the line of add_origin in front of the experiment, and then removes the item. An item of the noted
+ * id that still waits may have its run already: find_run, which reads the experiments of all runs. */
 enum err_code record_queue_set_taken(const char *results, uint64_t id, struct err *e) MUST_USE;
 uint64_t record_queue_taken(const char *results); /* 0: none */
 void record_queue_add_origin(struct text *out, uint64_t id);

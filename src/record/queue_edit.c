@@ -49,10 +49,10 @@ static enum err_code check_room(const char *results, int64_t number, struct err 
                    results, (long long)(MOST_NUMBER));
 }
 
-/* Of adders that were killed, nobody's while the lock is held; and of who took an item. */
+/* Of adders that were killed, nobody's while the lock is held. */
 static bool is_leftover(const char *name)
 {
-    return strstr(name, ".ini.tmp-") || io_is_of_dead(name);
+    return strstr(name, ".ini.tmp-");
 }
 
 static void remove_leftovers(const char *results)

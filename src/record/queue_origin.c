@@ -19,12 +19,21 @@ static char *taken_path(const char *results)
     return path;
 }
 
+/* Of takers that were killed: the right to take is one program's. */
+static bool is_leftover(const char *name)
+{
+    return strstr(name, ".taken.tmp-");
+}
+
 enum err_code record_queue_set_taken(const char *results, uint64_t id, struct err *e)
 {
-    char *path = taken_path(results), line[32];
+    char *folder = record_queue_folder(results), *path = taken_path(results), line[32];
     int n = snprintf(line, sizeof line, "%016" PRIx64 "\n", id);
-    enum err_code code = io_replace_file(path, line, (size_t)n, e);
+    enum err_code code;
 
+    io_remove_leftovers(folder, is_leftover);
+    code = io_replace_file(path, line, (size_t)n, e);
+    free(folder);
     free(path);
     return code;
 }
