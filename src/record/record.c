@@ -332,11 +332,14 @@ enum err_code record_create(struct record **out, const char *results, struct rec
     }
 }
 
-/* What a killed owner left half written: "run.csv.tmp-1234", ".checkpoint.safetensors.tmp". */
+/* What a killed owner left half written: "run.csv.tmp-1234", ".checkpoint.safetensors.tmp". Predictions are
+ * kept by others too, who may be at it. */
 static bool is_leftover(const char *name)
 {
     const char *tmp = strstr(name, ".tmp");
 
+    if (!strncmp(name, ".predictions.", strlen(".predictions.")))
+        return io_is_of_dead(name);
     return tmp && (!tmp[4] || tmp[4] == '-');
 }
 

@@ -412,6 +412,27 @@ TEST(rows)
     at_every_place(rows_with_fault);
 }
 
+/* Predictions of a run are kept by programs that do not own it, and may be written as it goes on. */
+TEST(drafts_of_predictions_stay_while_their_program_lives)
+{
+    char *results, *folder, mine[60];
+    struct record *r = new_run(&results);
+    struct err e;
+
+    folder = mem_text(record_folder(r));
+    record_close(r);
+    snprintf(mine, sizeof mine, ".predictions.safetensors.tmp-%ld", (long)getpid());
+    help_put(folder, mine, "half", 4);
+    help_put(folder, ".predictions.safetensors.tmp-2147483647", "half", 4); /* no process has it */
+    help_put(folder, ".checkpoint.safetensors.tmp", "half", 4);
+    REQUIRE_OK(record_open(&r, folder, &e));
+    CHECK_INT(help_count(folder, ".tmp"), 1);
+    CHECK_INT(help_count(folder, mine), 1);
+    record_close(r);
+    free(folder);
+    help_remove(results);
+}
+
 static void reopen_with_fault(enum fault kind, long at)
 {
     struct err e = {0};
