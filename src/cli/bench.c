@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cpu/peak.h"
-#include "data/places.h"
+#include "data/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct cli_usage usage = {
     "backend=cpu. Any other key holds for all rows: batch=128 threads=1 devices=4 members=8.\n"
     "Ensembles have 4 members unless told otherwise. The naive backend ref trains smaller batches\n"
     "and 2 members, and resnet18 smaller batches too, unless told otherwise. A batch of its own is one\n"
-    "that the devices share alike and train_limit has images for; the table shows it.\n"
+    "that the devices share alike and train_limit, or the data, has images for; the table shows it.\n"
     "\n"
     "img/s counts what all members see, in training alone. Beside it stands what the measured fp32\n"
     "peak of the processor, multiplying and adding from registers without a pause, comes to by the\n"
@@ -48,6 +48,7 @@ struct choice {
     size_t reasons, reason_room;
     char **keys; /* (key_count) KEY=VALUE for all rows */
     int key_count;
+    int64_t train, test; /* images that the data has of each part; 0: not known yet */
     struct bench bench;
 };
 
@@ -72,25 +73,58 @@ static int64_t for_devices(int64_t batch, const struct spec *s)
     return (batch + s->devices - 1) / s->devices * s->devices;
 }
 
-/* Images to train on, where train_limit says how many; 0: as many as are wanted. */
-static int64_t images_of(const struct spec *s)
+/* Data that cannot be read is left to the plan, which says what is wrong with it. */
+static void count_images(struct choice *c, const struct spec *s)
 {
-    double held = s->valid_per_cent ? (double)s->train_limit * s->valid / 100 : s->valid;
-    int64_t images = s->train_limit - (int64_t)(held + 0.5);
+    struct spec *all;
+    struct data_set *facts;
+    struct net_shape wanted;
 
-    return images > 0 ? images : s->train_limit;
+    if (c->train || net_demands(s->model, &wanted, NULL) != ERR_OK)
+        return;
+    all = mem_new(1, sizeof *all);
+    facts = mem_new(1, sizeof *facts);
+    *all = *s;
+    all->train_limit = all->test_limit = 0;
+    all->valid = 0;
+    if (data_peek(facts, all, cli_places(), wanted, NULL) == ERR_OK) {
+        c->train = (int64_t)facts->train.count;
+        c->test = (int64_t)facts->test.count;
+    }
+    free(facts);
+    free(all);
+}
+
+/* Images to train on, of those that train_limit takes, else of all; 0: not known. */
+static int64_t images_of(const struct choice *c, const struct spec *s)
+{
+    int64_t all = s->train_limit ? s->train_limit : c->train;
+    double held = s->valid_per_cent ? (double)all * s->valid / 100 : s->valid;
+    int64_t images = all - (int64_t)(held + 0.5);
+
+    return images > 0 ? images : all;
 }
 
 /* The usual one, or as much of it as there are images for. */
-static int64_t own_batch(const struct spec *s)
+static int64_t own_batch(const struct choice *c, const struct spec *s)
 {
-    int64_t batch = for_devices(s->batch, s), images = images_of(s);
+    int64_t batch = for_devices(s->batch, s), images = images_of(c, s);
 
     return images >= s->devices && batch > images ? images / s->devices * s->devices : batch;
 }
 
-static enum err_code fill_spec(const struct choice *c, struct spec *s,
-                               const char *const word[LISTS], int64_t batch, struct err *e)
+/* As many as the data has, if it has fewer than are wanted. */
+static enum err_code set_limit(struct spec *s, const char *key, int64_t wanted, int64_t there,
+                               struct err *e)
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%lld", (long long)(there && there < wanted ? there : wanted));
+    return set(s, key, number, e);
+}
+
+static enum err_code fill_spec(struct choice *c, struct spec *s, const char *const word[LISTS],
+                               int64_t batch, struct err *e)
 {
     bool naive = !strcmp(word[0], "ref"), ensemble = !strcmp(word[2], "ensemble");
     char number[32];
@@ -116,8 +150,9 @@ static enum err_code fill_spec(const struct choice *c, struct spec *s,
         snprintf(number, sizeof number, "%d", least > s->devices ? least : s->devices);
         TRY(set(s, "members", number, e));
     }
+    count_images(c, s);
     if (!batch && !was_given(c, "batch"))
-        batch = own_batch(s);
+        batch = own_batch(c, s);
     if (batch) {
         snprintf(number, sizeof number, "%lld", (long long)batch);
         TRY(set(s, "batch", number, e));
@@ -127,19 +162,16 @@ static enum err_code fill_spec(const struct choice *c, struct spec *s,
         int64_t images = spec_batch(s) < 4096 ? 8 * spec_batch(s) : spec_batch(s);
 
         images = images > 8192 && spec_batch(s) < 8192 ? 8192 : images;
-        images = images > DATA_SYNTHETIC_IMAGES ? DATA_SYNTHETIC_IMAGES : images;
-        snprintf(number, sizeof number, "%lld", (long long)images);
-        TRY(set(s, "train_limit", number, e));
+        TRY(set_limit(s, "train_limit", images, c->train, e));
     }
     /* Plans are also for evaluation, whose chunks are as large as there are images for. */
     if (!was_given(c, "test_limit"))
-        TRY(set(s, "test_limit", c->bench.tune ? "1024" : "1", e));
+        TRY(set_limit(s, "test_limit", c->bench.tune ? 1024 : 1, c->test, e));
     return ERR_OK;
 }
 
-static enum err_code plan_row(const struct choice *c, struct plan **p,
-                              const char *const word[LISTS], int64_t batch, bool open_data,
-                              struct err *e)
+static enum err_code plan_row(struct choice *c, struct plan **p, const char *const word[LISTS],
+                              int64_t batch, bool open_data, struct err *e)
 {
     struct spec *s = mem_new(1, sizeof *s);
     enum err_code code = fill_spec(c, s, word, batch, e);
@@ -167,7 +199,7 @@ static int64_t batch_within(const struct choice *c, const struct plan *p, bool n
 }
 
 /* Whether another backend or precision can do it, of those that nobody asked for by name. */
-static bool can_otherwise(const struct choice *c, const char *const word[LISTS])
+static bool can_otherwise(struct choice *c, const char *const word[LISTS])
 {
     const char *other[LISTS] = {word[0], word[1], word[2], word[3]};
     bool can = false;

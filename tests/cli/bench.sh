@@ -69,6 +69,20 @@ check "and that train_limit has images for" count 2 '^cpu +tiny +(3 devices|ense
 exits 0 "$CHORUS" bench --seconds 0.05 model=tiny precision=fp32 backend=cpu train_limit=100 valid=10%
 check "without those that validate" count 2 '^cpu +tiny +(data-parallel|ensemble of 4) +fp32 +90 +([0-9,]+|a step takes) '
 check "nor is it then" test ! -s err
+awk 'BEGIN { for (i = 0; i < 60; i++) print "class" i % 3 "," i ".5," i * i }' >few.csv
+exits 0 "$CHORUS" bench --seconds 0.05 model=linear data=few.csv precision=fp32 backend=cpu
+check "and that the data has images for" count 2 '^cpu +linear +(data-parallel|ensemble of 4) +fp32 +50 +([0-9,]+|a step takes) '
+check "of which nothing is left out" test ! -s err
+exits 0 "$CHORUS" bench --seconds 0.05 model=linear data=few.csv precision=fp32 backend=cpu devices=4 \
+    valid=10
+check "also without those that validate, on devices" count 2 '^cpu +linear +(4 devices|ensemble of 4) +fp32 +40 +([0-9,]+|a step takes) '
+check "a batch below what the data has" exits 0 "$CHORUS" bench --seconds 0.05 model=linear \
+    data=few.csv precision=fp32 backend=cpu batch=20
+check "plans are chosen with as many test images as there are" exits 0 "$CHORUS" bench --tune \
+    --seconds 0.05 model=linear data=few.csv precision=fp32 backend=cpu
+check "more images than the data has" exits 2 "$CHORUS" bench --seconds 0.05 model=linear \
+    data=few.csv backend=cpu batch=51
+check "are counted" grep -q "^chorus: batch = 51 is more than the 50 images left for training" err
 exits 0 "$CHORUS" bench --seconds 0.05 model=cnn backend=cpu,ref precision=fp32 mode=data-parallel \
     valid=200
 check "what cannot be with a smaller batch, and so fewer images, is told" \
