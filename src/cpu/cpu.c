@@ -23,7 +23,8 @@ static enum err_code cpu_can(const struct backend_plan *p, struct err *e)
     if (!cpu_kernels_choose(p->precision))
         return err_set(e, ERR_INPUT,
                        "CHORUS_ISA=%s: this processor or this program has no such kernels (amx, "
-                       "avx512bf16-dot, avx512bf16, avx512, avx2 and base are known)",
+                       "avx512bf16-dot, avx512bf16, avx512, avx2 and base are known); without "
+                       "CHORUS_ISA the best that is here is taken",
                        getenv("CHORUS_ISA"));
     if (p->precision == SPEC_BF16 && !cpu_has_bf16())
         return err_set(e, ERR_INPUT,

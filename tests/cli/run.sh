@@ -311,6 +311,7 @@ check "in the sheet too" eval '! grep -q waiting results/sweeps/cut/sweep.csv'
 
 (export CHORUS_ISA=AVX2 CHORUS_FAKE= && exits 2 "$CHORUS" run tiny.ini backend=auto)
 check "an unknown CHORUS_ISA is refused" grep -q "CHORUS_ISA=AVX2" err
+check "with what helps" grep -q "without CHORUS_ISA the best that is here is taken\$" err
 refused "also where devices are listed" "CHORUS_ISA=AVX2: this processor" \
     env CHORUS_ISA=AVX2 "$CHORUS" devices
 
