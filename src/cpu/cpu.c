@@ -53,7 +53,7 @@ static void cpu_close(struct backend_session *s)
 
 static int threads_of(const struct backend_plan *p)
 {
-    return p->threads < 1 ? 1 : p->threads > 256 ? 256 : p->threads;
+    return p->threads < 1 ? 1 : p->threads;
 }
 
 static struct backend_session *session_new(const struct backend_plan *plan)

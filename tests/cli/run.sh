@@ -140,6 +140,19 @@ exits 0 "$CHORUS" run tiny.ini backend=ref threads=${crowd%% *} --dry-run
 check "but not of a backend that trains without them" test "$(grep -c "threads on" out)" = 0
 exits 0 "$CHORUS" run tiny.ini backend=ref threads=${crowd%% *} epochs=0
 check "neither there where it computes" test "$(grep -c "threads on" err)" = 0
+# threads_reach N PID: so many live in the process before 20 s are over
+threads_reach()
+{
+    for _ in {1..200}; do
+        [ "$(awk '$1 == "Threads:" { print $2 }' "/proc/$2/status")" -ge "$1" ] && return
+        sleep 0.1
+    done
+    return 1
+}
+"$CHORUS" run tiny.ini threads=300 epochs=100000 --quiet --results crowd >out 2>err &
+check "as many threads as run.csv says" threads_reach 300 $!
+kill -TERM $!
+wait $!
 exits 0 "$CHORUS" run tiny.ini threads=all epochs=1
 check "as many as there are need no word" test "$(grep -c " threads on " err)" = 0
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 --quiet && folder=$(cat out)
