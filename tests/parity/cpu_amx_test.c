@@ -347,6 +347,11 @@ static void dense_layers(void)
     }
     check_dense(5 * LANES, 300, 40, true, true);
     check_dense(2 * LANES + 8, 50, 200, true, false);
+    /* sums that are made in parts, of whole groups and of half of the last one */
+    check_dense(2 * LANES + 5, 2081, 40, false, true);
+    check_dense(LANES - 9, 4129, 33, true, false);
+    check_dense(4 * LANES + 8, 40, 2090, true, true);
+    check_dense(3 * LANES, 2049, 17, true, true);
 }
 
 TEST(dense_layers_on_emulated_tiles)
