@@ -118,6 +118,13 @@ static void add_live(struct sweeper *w, const struct wire_cell *c)
     progress_start(&l->progress, true);
 }
 
+static void know_cells(struct sweeper *w, size_t n)
+{
+    w->shown = mem_grow(w->shown, &w->shown_room, n, sizeof *w->shown);
+    for (; w->shown_count < n; w->shown_count++)
+        w->shown[w->shown_count] = (struct sweep_shown){0};
+}
+
 static void read_cells(struct sweeper *w)
 {
     size_t n = wire_cells(w->wire, w->number, w->cell, w->cell_room);
@@ -127,9 +134,7 @@ static void read_cells(struct sweeper *w)
         n = wire_cells(w->wire, w->number, w->cell, w->cell_room);
     }
     w->cells = n;
-    w->shown = mem_grow(w->shown, &w->shown_room, n, sizeof *w->shown);
-    for (; w->shown_count < n; w->shown_count++)
-        w->shown[w->shown_count] = (struct sweep_shown){0};
+    know_cells(w, n);
 }
 
 static void say_sweep(struct sweeper *w)
@@ -223,13 +228,14 @@ void sweep_talk_missed(struct sweeper *w)
 /* All cells are copied at the next look, once: thousands may have ended since the last one. */
 static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *text)
 {
-    if (ev->u.cell.cell >= w->shown_count)
-        read_cells(w);
-    if (ev->u.cell.cell < w->shown_count)
-        w->shown[ev->u.cell.cell].heard |= wire_state_is_final(ev->u.cell.state);
-    if (text && ev->u.cell.cell < w->shown_count) {
-        free(w->shown[ev->u.cell.cell].reason);
-        w->shown[ev->u.cell.cell].reason = mem_text(text);
+    struct sweep_shown *shown;
+
+    know_cells(w, (size_t)ev->u.cell.cell + 1);
+    shown = &w->shown[ev->u.cell.cell];
+    shown->heard |= wire_state_is_final(ev->u.cell.state);
+    if (text) {
+        free(shown->reason);
+        shown->reason = mem_text(text);
     }
     w->look = true;
 }
