@@ -187,6 +187,7 @@ TEST(the_best_of_different_test_data_is_no_one_run)
     help_remove(results);
 }
 
+/* No digits of a hash, with which a name ends, hold a w. */
 TEST(a_given_name_wins_over_parts_and_a_part_is_of_one_name)
 {
     char *results = help_folder(), names[4][256];
@@ -194,28 +195,28 @@ TEST(a_given_name_wins_over_parts_and_a_part_is_of_one_name)
     struct err e = {0};
     size_t count;
 
-    add_run(results, "e4", 0.5, WIRE_DONE, names[0]);
-    add_run(results, "e4b", 0.5, WIRE_DONE, names[1]);
-    add_run(results, "lenet-17e4", 0.5, WIRE_DONE, names[2]);
-    check_found(results, "e4", names[0]);
-    check_found(results, "e4b", names[1]);
+    add_run(results, "w4", 0.5, WIRE_DONE, names[0]);
+    add_run(results, "w4b", 0.5, WIRE_DONE, names[1]);
+    add_run(results, "lenet-17w4", 0.5, WIRE_DONE, names[2]);
+    check_found(results, "w4", names[0]);
+    check_found(results, "w4b", names[1]);
     check_found(results, "net-17", names[2]);
-    check_refused(results, "-e4", names[0]);
-    check_refused(results, "-e4", names[1]);
-    check_refused(results, "-e4", "is part of the names of 2 runs");
-    CHECK_INT(found_by(results, "e4", false), 1);
-    CHECK_INT(found_by(results, "-e4", false), 0);
-    CHECK_INT(found_by(results, "-e4", true), 2);
-    CHECK_INT(found_by(results, "name=e4,e4b", false), 2);
+    check_refused(results, "-w4", names[0]);
+    check_refused(results, "-w4", names[1]);
+    check_refused(results, "-w4", "is part of the names of 2 runs");
+    CHECK_INT(found_by(results, "w4", false), 1);
+    CHECK_INT(found_by(results, "-w4", false), 0);
+    CHECK_INT(found_by(results, "-w4", true), 2);
+    CHECK_INT(found_by(results, "name=w4,w4b", false), 2);
 
-    char *both[] = {"name=e4b", "-e4"}; /* the one of those that the filter leaves */
+    char *both[] = {"name=w4b", "-w4"}; /* the one of those that the filter leaves */
     REQUIRE_OK(record_find_all(results, both, 2, false, &list, &count, &e));
     CHECK(count == 1 && !strcmp(list[0].name, names[1]));
     record_free_list(list, count);
 
-    add_run(results, "e4", 0.5, WIRE_DONE, names[3]); /* both were given it */
-    CHECK_INT(found_by(results, "e4", false), 2);
-    check_refused(results, "e4", "is the name of 2 runs");
+    add_run(results, "w4", 0.5, WIRE_DONE, names[3]); /* both were given it */
+    CHECK_INT(found_by(results, "w4", false), 2);
+    check_refused(results, "w4", "is the name of 2 runs");
     help_remove(results);
 }
 
