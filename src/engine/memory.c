@@ -121,17 +121,29 @@ static size_t batch_within(const struct backend *b, struct backend_plan p, size_
     return 0;
 }
 
+/* Where no batch helps: each thread has buffers of its own. 0: fewer of them do not help either. */
+static int threads_within(const struct backend *b, struct backend_plan p, size_t room)
+{
+    while ((p.threads /= 2) >= 1)
+        if (fits(b, &p, room))
+            return p.threads;
+    return 0;
+}
+
 static void say_lacking(const struct backend *b, const struct backend_plan *p, size_t room,
                         struct backend_estimate *out)
 {
     char want[TEXT_NUMBER_ROOM], have[TEXT_NUMBER_ROOM], next[64], many[32] = "";
     int members = members_within(b, *p, room);
     size_t batch = members ? 0 : batch_within(b, *p, room);
+    int threads = members || batch ? 0 : threads_within(b, *p, room);
 
     if (members)
         snprintf(next, sizeof next, "members=%d would fit", members);
     else if (batch)
         snprintf(next, sizeof next, "batch=%zu would fit", batch);
+    else if (threads)
+        snprintf(next, sizeof next, "threads=%d would fit", threads);
     else
         snprintf(next, sizeof next, "no smaller batch would fit, a smaller model may");
     if (p->members > 1)

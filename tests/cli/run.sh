@@ -248,6 +248,9 @@ fitting=$(sed 's/.*members=\([0-9]*\) .*/\1/' err)
 exits 0 "$CHORUS" run tiny.ini mode=ensemble members="$fitting" model=mlp --dry-run
 check "what is said to fit is not refused" grep -q "^# memory " out
 exits 1 "$CHORUS" run tiny.ini mode=ensemble members=$((fitting + 1)) model=mlp --dry-run
+exits 1 "$CHORUS" run tiny.ini model=mlp backend=cpu threads=1024 --dry-run
+check "where threads take the memory, how many would fit" grep -qE ' 1.0 GB: threads=[0-9]+ would fit$' err
+exits 0 "$CHORUS" run tiny.ini model=mlp backend=cpu threads="$(sed 's/.*threads=\([0-9]*\) .*/\1/' err)" --dry-run
 exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp optimizer=sgd epochs=1 batch=1200 --name large --dry-run
 meminfo 30000 20000
 exits 0 "$CHORUS" run tiny.ini model=./tiny.net,mlp epochs=1 --name large
