@@ -53,8 +53,8 @@ static void add_distance(const struct compare *c, size_t row, struct text *out)
 
     if (which == row || !isfinite(own))
         return;
-    text_addf(out, "%s: %+.2f points against %s at equal %s\n", c->label[row],
-              study_points(own - cell_value(c, which, "test_acc"), 2), c->label[which],
+    text_addf(out, "%s: %s points against %s at equal %s\n", c->label[row],
+              STUDY_POINTS(own - cell_value(c, which, "test_acc")), c->label[which],
               study_budget_name[c->equal.budget]);
 }
 
@@ -85,12 +85,10 @@ static void add_focused(const struct compare *c, struct text *out)
     if (c->equal.on && row < c->groups) {
         add_distance(c, row, out);
     } else if (c->over && isfinite(difference)) {
-        text_addf(out, "%s: %+.2f points against the best", c->label[row],
-                  study_points(difference, 2));
+        text_addf(out, "%s: %s points against the best", c->label[row], STUDY_POINTS(difference));
         if (isfinite(lo))
-            text_addf(out, ", 95 %% interval %+.2f to %+.2f over pairs of seeds: %s",
-                      study_points(lo, 2), study_points(hi, 2),
-                      lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
+            text_addf(out, ", 95 %% interval %s to %s over pairs of seeds: %s", STUDY_POINTS(lo),
+                      STUDY_POINTS(hi), lo <= 0 && hi >= 0 ? "may be chance" : "more than chance");
         else
             text_add(out, "; one pair of seeds says nothing about chance");
         text_add(out, "\n");
@@ -99,12 +97,12 @@ static void add_focused(const struct compare *c, struct text *out)
         int members = run->entry->run.spec.members > 0 ? run->entry->run.spec.members
                                                        : run->entry->run.spec.devices;
 
-        text_addf(out, "%s: at epoch %.0f a gain of %+.2f points over the mean member (",
+        text_addf(out, "%s: at epoch %.0f a gain of %s points over the mean member (",
                   c->label[row], (double)run->entry->run.best_epoch,
-                  study_points(study_number(run, "gain_mean"), 2));
+                  STUDY_POINTS(study_number(run, "gain_mean")));
         share_tell(out, study_number(run, "member_acc_mean"));
         text_add(out, "), ");
-        study_add_gain(out, study_number(run, "gain_best"), 2, "the best");
+        study_add_gain(out, study_number(run, "gain_best"), "the best");
         text_add(out, ", at ");
         study_add_brief_cost(out, members,
                              study_is_average(run) ? study_unlike(&run->entry->run)

@@ -47,7 +47,7 @@ static bool has_gain(const struct feed_run *run)
     return run->facts.mode == SPEC_ENSEMBLE && isfinite(run->gain_mean);
 }
 
-/* "gain +0.8 points over the mean member (0.913), ..."; the briefer, the less of it, but always over what. */
+/* "gain +0.83 points over the mean member (0.913), ..."; the briefer, the less of it, but always over what. */
 enum { GAIN_WHOLE, GAIN_ROW, GAIN_COST, GAIN_SHORT, GAIN_BARE, GAIN_NONE };
 static void add_gain(struct text *out, const struct feed_run *run, int brief)
 {
@@ -58,7 +58,7 @@ static void add_gain(struct text *out, const struct feed_run *run, int brief)
     if (brief == GAIN_WHOLE && run->state == WIRE_DONE && run->best_epoch &&
         run->best_epoch != run->epoch) /* beside the best of all epochs */
         text_addf(out, "at epoch %lld: ", (long long)run->epoch);
-    text_addf(out, "%s%+.1f", brief == GAIN_COST ? "" : "gain ", study_points(run->gain_mean, 1));
+    text_addf(out, "%s%s", brief == GAIN_COST ? "" : "gain ", STUDY_POINTS(run->gain_mean));
     text_add(out, brief == GAIN_WHOLE ? " points over the mean member" : " points over mean");
     if (brief == GAIN_BARE)
         return;
@@ -68,7 +68,7 @@ static void add_gain(struct text *out, const struct feed_run *run, int brief)
         text_add(out, ")");
     }
     text_add(out, ", ");
-    study_add_gain(out, run->gain_best, 1, brief == GAIN_WHOLE ? "the best" : "best");
+    study_add_gain(out, run->gain_best, brief == GAIN_WHOLE ? "the best" : "best");
     if (brief && brief <= GAIN_COST && (unlike.length || unlike.size)) {
         text_addf(out, ", all %d trainings", run->facts.members);
     } else if (brief <= GAIN_COST) {

@@ -21,11 +21,7 @@ const char *share_unit(void)
 
 void share_add(struct text *out, double share)
 {
-    share = text_without_minus_zero(share, 4);
-    if (!isfinite(share))
-        text_add(out, isnan(share) ? "nan" : share > 0 ? "inf" : "-inf");
-    else
-        text_addf(out, in_per_cent ? "%.2f" : "%.4f", in_per_cent ? 100 * share : share);
+    text_add_fixed(out, in_per_cent ? 100 * share : share, in_per_cent ? 2 : 4);
 }
 
 void share_tell(struct text *out, double share)

@@ -7,13 +7,9 @@ const char *loss_text(char out[LOSS_ROOM], double loss)
 {
     double size = fabs(loss);
 
-    if (!isfinite(loss))
-        snprintf(out, LOSS_ROOM, "%s", isnan(loss) ? "nan" : loss > 0 ? "inf" : "-inf");
+    if (size >= 100000 && isfinite(loss))
+        snprintf(out, LOSS_ROOM, "%.2e", loss);
     else
-        snprintf(out, LOSS_ROOM,
-                 size < LOSS_LARGE ? "%.4f"
-                 : size < 100000   ? "%.1f"
-                                   : "%.2e",
-                 loss);
+        text_fixed(out, loss, size < LOSS_LARGE ? 4 : 1);
     return out;
 }

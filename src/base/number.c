@@ -131,9 +131,23 @@ const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value)
     return out;
 }
 
-double text_without_minus_zero(double value, int digits)
+const char *text_fixed(char out[TEXT_NUMBER_ROOM], double value, int digits)
 {
-    return value <= 0 && value > -0.5 * pow(10, -digits) ? 0 : value;
+    double unit = pow(10, digits), units = floor(fabs(value) * unit + 0.501);
+
+    if (!(units < 1e15)) /* a double has no more digits */
+        return text_double(out, value);
+    locale_t before = uselocale(number_c());
+    snprintf(out, TEXT_NUMBER_ROOM, "%.*f", digits, units ? copysign(units / unit, value) : 0);
+    uselocale(before);
+    return out;
+}
+
+void text_add_fixed(struct text *t, double value, int digits)
+{
+    char number[TEXT_NUMBER_ROOM];
+
+    text_add(t, text_fixed(number, value, digits));
 }
 
 const char *text_bytes(char out[TEXT_NUMBER_ROOM], uint64_t bytes)

@@ -40,8 +40,11 @@ static inline const char *text_s(int64_t n)
 {
     return n == 1 ? "" : "s";
 }
-/* The value, and 0 where so many digits behind the point show nothing of it: no "-0.00". */
-double text_without_minus_zero(double value, int digits);
+/* The value with so many digits after the point. Halves are rounded away from 0, and a value that lies
+ * within a thousandth of the last digit below a half counts as one: two sums of the same accuracies,
+ * or a float and its double, show the same digits. No "-0.00". */
+const char *text_fixed(char out[TEXT_NUMBER_ROOM], double value, int digits);
+void text_add_fixed(struct text *t, double value, int digits);
 /* "60,000" */
 const char *text_count(char out[TEXT_NUMBER_ROOM], uint64_t value);
 /* The same as an argument of one call: it goes with the block that the call stands in. */

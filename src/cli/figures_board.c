@@ -165,7 +165,7 @@ static char *cell_words(struct cells *c, size_t at, const char *metric, double *
     double *x = mem_new(c->count, sizeof *x), sd;
     size_t *setting = mem_new(c->count, sizeof *setting), n = 0;
     const char *state = "";
-    char room[64];
+    struct text words = {0};
 
     for (size_t i = 0; i < c->count; i++) {
         const struct record_entry *entry = c->runs[i].entry;
@@ -181,15 +181,16 @@ static char *cell_words(struct cells *c, size_t at, const char *metric, double *
     }
     *mean = n ? study_mean(x, n) : NAN;
     sd = sd_over_seeds(c, x, setting, n);
-    if (!n)
-        snprintf(room, sizeof room, "%s", state);
-    else if (isnan(sd))
-        snprintf(room, sizeof room, fabs(*mean) < 10 ? "%.4f" : "%.1f", *mean);
-    else
-        snprintf(room, sizeof room, fabs(*mean) < 10 ? "%.4f ± %.4f" : "%.1f ± %.1f", *mean, sd);
+    text_add(&words, n ? "" : state);
+    if (n)
+        text_add_fixed(&words, *mean, fabs(*mean) < 10 ? 4 : 1);
+    if (isfinite(sd)) {
+        text_add(&words, " ± ");
+        text_add_fixed(&words, sd, fabs(*mean) < 10 ? 4 : 1);
+    }
     free(x);
     free(setting);
-    return mem_text(room);
+    return words.s;
 }
 
 /* Computed numbers as short as they differ. */

@@ -65,7 +65,7 @@ static void add_parts(const struct progress_view *v, int parts, int cells, bool 
     if (parts & PART_LOSS && !isnan(v->loss))
         text_addf(out, "  loss %s", loss_text(loss, v->loss));
     if (parts & PART_ACC && !isnan(v->acc))
-        text_addf(out, "  acc %.4f", v->acc);
+        text_addf(out, "  acc %s", text_fixed(number, v->acc, 4));
     if (parts & PART_SPEED && v->images_per_second > 0)
         text_addf(out, "  %s img/s", text_count(number, (uint64_t)(v->images_per_second + 0.5)));
     if (parts & PART_LEFT)

@@ -198,7 +198,7 @@ static void add_rows(struct text *out, const char *title, const struct sheet *s,
                 else if (strstr(s->names[shown[i]], "loss"))
                     cli_table_add(&t, loss_text(loss, value));
                 else if (strpbrk(cell, ".e"))
-                    cli_table_addf(&t, value >= 1000 ? "%.0f" : "%.4f", value);
+                    cli_table_add(&t, text_fixed(loss, value, value >= 1000 ? 0 : 4));
                 else
                     cli_table_add(&t, cell);
             }

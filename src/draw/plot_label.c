@@ -150,19 +150,21 @@ void plot_number(double v, bool per_cent, char out[PLOT_LABEL])
     const struct unit *unit = unit_of(fabs(v));
     double size = fabs(v) / unit->size;
     int digits = size > 0 ? 3 - (int)floor(log10(size)) : 0;
+    char number[TEXT_NUMBER_ROOM];
 
     if (!isfinite(v))
         snprintf(out, PLOT_LABEL, "-");
     else if (per_cent)
-        snprintf(out, PLOT_LABEL, "%.2f", 100 * v);
+        snprintf(out, PLOT_LABEL, "%s", text_fixed(number, 100 * v, 2));
     else if (size > 0 && (size < 1e-3 || size >= 10000))
         snprintf(out, PLOT_LABEL, "%.2e", v);
     else
-        snprintf(out, PLOT_LABEL, "%.*f%s",
-                 digits < 0   ? 0
-                 : digits > 4 ? 4
-                              : digits,
-                 v / unit->size, unit->name);
+        snprintf(out, PLOT_LABEL, "%.15s%s",
+                 text_fixed(number, v / unit->size,
+                            digits < 0   ? 0
+                            : digits > 4 ? 4
+                                         : digits),
+                 unit->name);
 }
 
 void plot_x_text(const struct plot *p, double x, char out[PLOT_LABEL])

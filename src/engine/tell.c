@@ -252,15 +252,17 @@ void run_log_opened(struct run *r)
 void run_log_epoch(struct run *r, const struct record_epoch *row, bool best)
 {
     struct text t = {0};
-    char number[TEXT_NUMBER_ROOM], test[LOSS_ROOM], train[LOSS_ROOM];
+    char acc[TEXT_NUMBER_ROOM], loss[LOSS_ROOM];
 
     text_addf(&t, "epoch %lld of %lld: ", (long long)row->epoch, (long long)r->plan->spec.epochs);
     if (row->val_acc != RECORD_EMPTY)
-        text_addf(&t, "valid %.4f loss %s, ", row->val_acc, loss_text(test, row->val_loss));
-    text_addf(&t, "test %.4f loss %s, train %.4f loss %s%s, %s images/s", row->test_acc,
-              loss_text(test, row->test_loss), row->train_acc, loss_text(train, row->train_loss),
-              best ? ", the best so far" : "",
-              text_count(number, (uint64_t)(row->images_per_second + 0.5)));
+        text_addf(&t, "valid %s loss %s, ", text_fixed(acc, row->val_acc, 4),
+                  loss_text(loss, row->val_loss));
+    text_addf(&t, "test %s loss %s, ", text_fixed(acc, row->test_acc, 4),
+              loss_text(loss, row->test_loss));
+    text_addf(&t, "train %s loss %s%s, %s images/s", text_fixed(acc, row->train_acc, 4),
+              loss_text(loss, row->train_loss), best ? ", the best so far" : "",
+              TEXT_COUNT(row->images_per_second + 0.5));
     run_log(r, LOG_DEBUG, "%s", text_str(&t));
     text_free(&t);
 }

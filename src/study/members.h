@@ -14,6 +14,8 @@
 #ifndef CHORUS_STUDY_MEMBERS_H
 #define CHORUS_STUDY_MEMBERS_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +23,6 @@
 #define STUDY_MOST_SETS 256
 
 struct record_run;
-struct text;
 
 struct study_model { /* a member, or the whole */
     double acc, nll, ece;
@@ -75,9 +76,10 @@ struct study_unlike study_unlike(const struct record_run *average);
 void study_add_cost(struct text *out, int members, struct study_unlike unlike);
 /* The same in few columns: "4x the training". */
 void study_add_brief_cost(struct text *out, int members, struct study_unlike unlike);
-/* A share as points of 100, so many digits of which are shown: no "-0.0". */
-double study_points(double share, int digits);
-/* A gain as points, and over what: "+0.3 over the best", "0.5 below the best". */
-void study_add_gain(struct text *out, double gain, int digits, const char *over);
+/* A difference of two shares in points of 100: "+1.17"; as an argument of one call. */
+const char *study_points(char out[TEXT_NUMBER_ROOM], double difference);
+#define STUDY_POINTS(difference) study_points((char[TEXT_NUMBER_ROOM]){0}, difference)
+/* A gain in points, and over what: "+0.30 over the best", "0.50 below the best". */
+void study_add_gain(struct text *out, double gain, const char *over);
 
 #endif

@@ -84,7 +84,7 @@ static void add_gain(const struct study_run *run, int row, const char *over, str
     char number[TEXT_NUMBER_ROOM];
 
     if (run->entry->run.spec.mode == SPEC_ENSEMBLE && isfinite(gain))
-        text_add(out, text_double(number, text_without_minus_zero(gain, 12)));
+        text_add(out, text_double(number, gain ? gain : 0));
 }
 
 const char *study_none(const char *name)

@@ -132,22 +132,6 @@ void study_table_sort(struct study_table *t, int column, bool falling)
     free(held);
 }
 
-static void add_fixed(struct text *out, double value, int digits)
-{
-    char number[400];
-    char *point;
-
-    if (!isfinite(value)) {
-        text_add(out, text_double(number, value));
-        return;
-    }
-    snprintf(number, sizeof number, "%.*f", digits, text_without_minus_zero(value, digits));
-    point = strpbrk(number, ","); /* of a locale */
-    if (point)
-        *point = '.';
-    text_add(out, number);
-}
-
 static int digits_of(enum study_kind kind, double value, const struct study_style *style)
 {
     if (kind == STUDY_TIME)
@@ -173,20 +157,20 @@ void study_cell_text(const struct study_table *t, size_t row, int column,
         c->value < 1e15)
         text_add(out, text_count(number, (uint64_t)c->value));
     else if (kind == STUDY_COUNT)
-        add_fixed(out, c->value, 1);
+        text_add_fixed(out, c->value, 1);
     else if (kind == STUDY_NUMBER)
         text_addf(out, "%s", isnan(c->sd) ? c->text : text_float(number, (float)c->value));
     else if (kind == STUDY_LOSS && fabs(c->value) >= LOSS_LARGE)
         text_add(out, loss_text(number, c->value));
     else
-        add_fixed(out, c->value, digits_of(kind, c->value, style));
+        text_add_fixed(out, c->value, digits_of(kind, c->value, style));
     if (isnan(c->sd))
         return;
     text_add(out, " ± ");
     if (kind == STUDY_LOSS && fabs(c->sd) >= LOSS_LARGE)
         text_add(out, loss_text(number, c->sd));
     else
-        add_fixed(out, c->sd, kind == STUDY_COUNT ? 1 : digits_of(kind, c->value, style));
+        text_add_fixed(out, c->sd, kind == STUDY_COUNT ? 1 : digits_of(kind, c->value, style));
 }
 
 const char *study_table_head(const struct study_table *t, int column,

@@ -118,23 +118,27 @@ void study_add_brief_cost(struct text *out, int members, struct study_unlike unl
         text_addf(out, "%dx the training", members);
 }
 
-double study_points(double share, int digits)
+const char *study_points(char out[TEXT_NUMBER_ROOM], double difference)
 {
-    return text_without_minus_zero(100 * share, digits);
+    char number[TEXT_NUMBER_ROOM];
+
+    text_fixed(number, 100 * difference, 2);
+    snprintf(out, TEXT_NUMBER_ROOM, "%s%.38s", *number == '-' ? "" : "+", number);
+    return out;
 }
 
-void study_add_gain(struct text *out, double gain, int digits, const char *over)
+void study_add_gain(struct text *out, double gain, const char *over)
 {
-    double points = study_points(gain, digits);
+    const char *points = STUDY_POINTS(gain);
 
-    text_addf(out, points < 0 ? "%.*f below %s" : "%+.*f over %s", digits, fabs(points), over);
+    text_addf(out, *points == '-' ? "%s below %s" : "%s over %s", points + (*points == '-'), over);
 }
 
 void study_members_table(const struct study_members *s, struct study_table *t)
 {
     struct text cost = {0}, best = {0};
     char when[64] = "at each run's last epoch";
-    char name[16];
+    char name[16], number[TEXT_NUMBER_ROOM];
 
     study_table_column(t, "model", STUDY_TEXT, false);
     study_table_column(t, "test_acc", STUDY_SHARE, false);
@@ -151,32 +155,31 @@ void study_members_table(const struct study_members *s, struct study_table *t)
     add_model(t, &s->mean);
     study_table_empty(t);
     study_add_cost(&cost, s->members, s->unlike);
-    study_add_gain(&best, s->gain_best, 2, "the best one");
+    study_add_gain(&best, s->gain_best, "the best one");
     study_table_word(t, "ensemble");
     add_model(t, &s->whole);
     study_table_empty(t);
     if (s->epoch > 0)
         snprintf(when, sizeof when, "at the last epoch, %lld,", (long long)s->epoch);
     study_table_note(t,
-                     "ensemble: the mean of the members' probabilities; %s its gain is %+.2f "
+                     "ensemble: the mean of the members' probabilities; %s its gain is %s "
                      "points over the mean member, %s (member %d, picked on test), at %s; a point "
                      "is 0.01 of test_acc",
-                     when, study_points(s->gain_mean, 2), text_str(&best), s->best,
-                     text_str(&cost));
+                     when, STUDY_POINTS(s->gain_mean), text_str(&best), s->best, text_str(&cost));
     text_clear(&best);
-    study_add_gain(&best, s->at_best.best, 2, "the best one");
+    study_add_gain(&best, s->at_best.best, "the best one");
     if (s->at_best.epoch > 0)
         study_table_note(t,
-                         "at the best epoch, %lld (picked on %s), its gain was %+.2f points over "
+                         "at the best epoch, %lld (picked on %s), its gain was %s points over "
                          "the mean member, %s then",
                          (long long)s->at_best.epoch, s->at_best.on_test ? "test" : "validation",
-                         study_points(s->at_best.mean, 2), text_str(&best));
+                         STUDY_POINTS(s->at_best.mean), text_str(&best));
     text_free(&best);
     text_free(&cost);
     study_table_note(t,
-                     "disagreement %.4f: the share of test images on which two members' answers "
+                     "disagreement %s: the share of test images on which two members' answers "
                      "differ, mean over pairs",
-                     s->disagreement);
+                     text_fixed(number, s->disagreement, 4));
     study_table_note(
         t,
         "nll: mean of -log of the label's probability, from the logits; ece: 15 equal bins of the "

@@ -144,9 +144,33 @@ TEST(a_gain_says_which_side_it_is_on)
     study_members_table(&s, &t);
     CHECK_HAS(text_str(&t.note), " the mean member, 0.50 below the best one (member 1,");
     CHECK_HAS(text_str(&t.note), " the mean member, +0.25 over the best one then");
-    study_add_gain(&out, 0, 1, "best");
-    CHECK_STR(text_str(&out), "+0.0 over best");
+    study_add_gain(&out, 0, "best");
+    CHECK_STR(text_str(&out), "+0.00 over best");
     text_free(&out);
+    study_table_free(&t);
+    study_members_free(&s);
+}
+
+/* A gain of 1.165 points: of sums, and of the decimals in a file. */
+TEST(a_gain_is_rounded_once)
+{
+    struct study_members s;
+    struct study_table t = {0};
+    float p[24];
+    double sum = 0;
+
+    fill(p);
+    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
+    for (int m = 0; m < 8; m++)
+        sum += (m < 4 ? 0.8638 : 0.8639) / 8;
+    s.gain_mean = 0.8755 - sum;
+    s.at_best = (struct study_gain){1, true, 0.01165, 0.01165};
+    CHECK(s.gain_mean < s.at_best.mean);
+    study_members_table(&s, &t);
+    CHECK_HAS(text_str(&t.note), "its gain is +1.17 points");
+    CHECK_HAS(text_str(&t.note), "its gain was +1.17 points");
+    CHECK_STR(STUDY_POINTS(-0.01165), "-1.17");
+    CHECK_STR(STUDY_POINTS(-1e-17), "+0.00");
     study_table_free(&t);
     study_members_free(&s);
 }

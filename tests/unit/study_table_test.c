@@ -93,7 +93,7 @@ TEST(markdown_latex_html_and_json)
                     &out);
     CHECK_HAS(text_str(&out), "run & Accuracy (\\%) \\\\\n\\midrule\n");
     CHECK_HAS(text_str(&out), "a\\_b \\& 50 \\% $<$i$>$ & -0.25 \\\\\n");
-    CHECK_HAS(text_str(&out), "0.50 $\\pm$ 0.12");
+    CHECK_HAS(text_str(&out), "0.50 $\\pm$ 0.13");
     CHECK_HAS(text_str(&out), "\\footnotesize\\sloppy\na note: gain\\_* $\\to$ 0\\par\n");
     text_clear(&out);
     study_table_html(&t, NULL, &out);

@@ -549,24 +549,24 @@ TEST(an_ensemble_of_eight)
     take(&s);
     draw(&s, 21, 80);
     CHECK_HAS(text_str(&s.text), " running  lenet-ens8-");
-    CHECK_HAS(text_str(&s.text), "  gain +1.0 points over mean, +0.5 over best");
+    CHECK_HAS(text_str(&s.text), "  gain +1.00 points over mean, +0.50 over best");
     draw(&s, 13, 60);
     CHECK_HAS(text_str(&s.text), " running  lenet-ens8-");
-    CHECK_HAS(text_str(&s.text), "  gain +1.0 points over mean");
+    CHECK_HAS(text_str(&s.text), "  gain +1.00 points over mean");
     draw(&s, 21, 100);
     CHECK_HAS(text_str(&s.text),
-              "gain +1.0 points over mean (0.8900), +0.5 over best, 8x the training");
+              "gain +1.00 points over mean (0.8900), +0.50 over best, 8x the training");
     CHECK_HAS(text_str(&s.text), "mean");
     CHECK_HAS(text_str(&s.text), "ensemble");
     CHECK_HAS(text_str(&s.text), "prefix");
     draw(&s, 42, 160);
     CHECK_HAS(text_str(&s.text),
-              "gain +1.0 points over the mean member (0.8900), +0.5 over the best, "
+              "gain +1.00 points over the mean member (0.8900), +0.50 over the best, "
               "at 8x the training");
     runview_run(&s.view)->gain_best = -0.005;
-    CHECK_HAS(draw(&s, 21, 80), "  gain +1.0 points over mean, 0.5 below best");
+    CHECK_HAS(draw(&s, 21, 80), "  gain +1.00 points over mean, 0.50 below best");
     draw(&s, 42, 160);
-    CHECK_HAS(text_str(&s.text), "over the mean member (0.8900), 0.5 below the best, at 8x");
+    CHECK_HAS(text_str(&s.text), "over the mean member (0.8900), 0.50 below the best, at 8x");
     CHECK_HAS(text_str(&s.text), "8 members on 4 virtual devices");
     CHECK_HAS(text_str(&s.text), "0.7700"); /* of the last member */
     CHECK_INT(s.view.acc.plot.count, 10);   /* the whole, the mean, the members */
@@ -580,12 +580,12 @@ TEST(an_ensemble_of_eight)
     take(&s);
     draw(&s, 21, 80);
     CHECK_HAS(text_str(&s.text), " stopped  lenet-ens8-");
-    CHECK_HAS(text_str(&s.text), "  at step 20: R goes on  gain +1.0");
+    CHECK_HAS(text_str(&s.text), "  at step 20: R goes on  gain +1.00");
     kit_state(&s.k, 7, record_folder(record), WIRE_DONE, "patience = 1 epoch");
     take(&s);
     runview_run(&s.view)->best_epoch = 1; /* what was gained is told of the last one */
     draw(&s, 42, 160);
-    CHECK_HAS(text_str(&s.text), "at epoch 2: gain +1.0 points over the mean member (0.8900)");
+    CHECK_HAS(text_str(&s.text), "at epoch 2: gain +1.00 points over the mean member (0.8900)");
     CHECK(strstr(strstr(text_str(&s.text), "  run █"), "█ 100 %"));
     CHECK_HAS(text_str(&s.text), " epoch 2/");
     draw_all_sizes(&s);
