@@ -61,6 +61,7 @@ struct compare {
     struct curves curves[COMPARE_PANELS];
     struct plot plot[COMPARE_PANELS];
     struct plot_series *series[COMPARE_PANELS];
+    size_t *reads[COMPARE_PANELS]; /* at an equal budget: the plot's own */
     char title[COMPARE_PANELS][64], missing[COMPARE_PANELS][200];
     char **label, **brief; /* (groups): "batch=64 lr=0.1", "64 0.1" */
     const char **plain;    /* (groups): "cnn-7f3a", of the set or brief */

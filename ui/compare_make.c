@@ -62,7 +62,9 @@ void compare_free_made(struct compare *c)
     for (int p = 0; p < COMPARE_PANELS; p++) {
         curves_free(&c->curves[p]);
         free(c->series[p]);
+        free(c->reads[p]);
         c->series[p] = NULL;
+        c->reads[p] = NULL;
         memset(&c->plot[p], 0, sizeof c->plot[p]);
         c->missing[p][0] = 0;
     }
@@ -245,6 +247,7 @@ static void make_curves(struct compare *c, int panel, int metric)
     p->title = NULL;
     p->per_cent = share && share_in_per_cent();
     c->series[panel] = mem_new((size_t)p->count + 1, sizeof *c->series[panel]);
+    c->reads[panel] = mem_new((size_t)p->count + 1, sizeof *c->reads[panel]);
     memcpy(c->series[panel], p->series, (size_t)p->count * sizeof *c->series[panel]);
     p->series = c->series[panel];
     for (int i = 0; i < p->count; i++) {
@@ -416,18 +419,35 @@ static size_t row_run(const struct compare *c, size_t row)
     return i;
 }
 
+/* At an equal budget a curve is read in the row that the table reads: a curve is one run, and its points
+ * are the run's epochs. */
+static void read_within(struct compare *c, int panel, const struct study_limit *limit)
+{
+    const struct curves *of = &c->curves[panel];
+    struct study_reading r;
+
+    for (int i = 0; i < c->plot[panel].count; i++) {
+        study_read_at(&c->set->run[of->line[i].group], limit, &r);
+        c->reads[panel][i] = r.row < 0 ? of->line[i].n : (size_t)r.row;
+    }
+    c->plot[panel].reads = c->reads[panel];
+}
+
 void compare_set_cursor(struct compare *c)
 {
-    /* Where all had cost the same, until somebody moves it. */
-    double cost = c->set && c->equal.on
-                      ? study_least_cost(c->set->run, c->set->count, c->equal.budget).cost
-                      : NAN;
+    struct study_limit limit = {.cost = NAN};
 
     if (!c->set)
         return;
+    if (c->equal.on)
+        limit = study_least_cost(c->set->run, c->set->count, c->equal.budget);
+    if (c->cursor) /* else it stands where all have cost the same */
+        limit.cost = c->cursor_x;
     for (int i = 0; i < c->panels; i++) {
-        c->plot[i].cursor = !c->scaling && (c->cursor || isfinite(cost));
-        c->plot[i].cursor_x = c->cursor ? c->cursor_x : cost;
+        c->plot[i].cursor = !c->scaling && isfinite(limit.cost);
+        c->plot[i].cursor_x = limit.cost;
+        if (c->equal.on && c->plot[i].cursor)
+            read_within(c, i, &limit);
     }
     free(c->read);
     c->read = mem_new(c->groups + 1, sizeof *c->read);
@@ -436,7 +456,7 @@ void compare_set_cursor(struct compare *c)
     if (c->cursor && !c->scaling && c->plot[0].count) {
         double *value = mem_new((size_t)c->plot[0].count, sizeof *value);
 
-        plot_read(&c->plot[0], c->cursor_x, value);
+        plot_read(&c->plot[0], value);
         for (int i = 0; i < c->plot[0].count; i++)
             c->read[c->curves[0].line[i].group] = value[i];
         free(value);

@@ -49,6 +49,8 @@ struct plot {
     bool values; /* the legend shows each curve's last value, or that at the cursor */
     bool cursor; /* a rule at cursor_x, that x below it, and a mark on each curve */
     double cursor_x;
+    const size_t *reads; /* (count): the point of each curve that the cursor reads, its n where it
+                          * reads none; NULL: the last one at or before cursor_x */
     enum plot_level level;
     int columns, rows; /* of the whole frame, legend and axes included; a step needs them too */
 };
@@ -87,9 +89,10 @@ bool plot_legend_fits(const struct plot *p);
 /* Round ticks: 4 to 6 of them within lo..hi. Returns how many; step is their distance. */
 int plot_ticks(double lo, double hi, double ticks[8], double *step);
 
-/* values: (count). What each curve reads at x: its last point at or before x. nan before its first
- * point, in a gap, and further behind its last point than the last two lie apart. */
-void plot_read(const struct plot *p, double x, double *values);
+/* values: (count). What each curve reads at the cursor, shown or not: `reads`, or its last point at or
+ * before cursor_x. nan before its first point, in a gap, and further after its last point than the last
+ * two lie apart. */
+void plot_read(const struct plot *p, double *values);
 /* Where the cursor is after that many columns to the right (or left, below 0): always on a point,
  * the next one where none is so near; on those of the front series alone where there is one. Without
  * a cursor: on the last point. nan where there is no point. */

@@ -352,7 +352,7 @@ void plot_draw_readings(struct plot_canvas *c, const struct plot_view *v)
 
     for (int i = 0; i < n; i++) {
         const struct plot_series *s = &p->series[order[i]];
-        size_t at = plot_point_at(s, v->curve[order[i]].sorted, p->cursor_x);
+        size_t at = plot_point_read(p, order[i], v->curve[order[i]].sorted);
         double x = at < s->n ? plot_place(&v->x, s->x[at]) : NAN;
         double y = at < s->n ? plot_place(&v->y, s->y[at]) : NAN;
 

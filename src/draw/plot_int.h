@@ -76,8 +76,8 @@ void plot_label(struct plot_axis *axis, enum plot_unit unit);
 /* A value by itself, as legends show it: four digits. */
 void plot_number(double value, bool per_cent, char out[PLOT_LABEL]);
 
-/* The point that is read at x, or s->n; and what is read there. */
-size_t plot_point_at(const struct plot_series *s, bool sorted, double x);
+/* The point of a curve that the cursor reads, or its n; and what is read there. */
+size_t plot_point_read(const struct plot *p, int series, bool sorted);
 double plot_value(const struct plot_series *s, size_t at);
 bool plot_has_cursor(const struct plot *p, const struct plot_axis *x); /* within what is seen */
 

@@ -320,7 +320,7 @@ static double *read_values(const struct plot *p, const struct plot_view *v)
         size_t at = s->n;
 
         if (at_cursor)
-            at = plot_point_at(s, v->curve[i].sorted, p->cursor_x);
+            at = plot_point_read(p, i, v->curve[i].sorted);
         else
             while (at > 0 && !isfinite(s->y[--at]))
                 ;

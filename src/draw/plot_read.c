@@ -42,7 +42,7 @@ static size_t point_before(const struct plot_series *s, bool sorted, double x, b
     return at;
 }
 
-size_t plot_point_at(const struct plot_series *s, bool sorted, double x)
+static size_t point_at(const struct plot_series *s, bool sorted, double x)
 {
     bool ended;
     size_t at = point_before(s, sorted, x, &ended);
@@ -52,16 +52,26 @@ size_t plot_point_at(const struct plot_series *s, bool sorted, double x)
     return ended && x > s->x[at] && x - s->x[at] >= reach_behind(s, at) ? s->n : at;
 }
 
+size_t plot_point_read(const struct plot *p, int series, bool sorted)
+{
+    const struct plot_series *s = &p->series[series];
+
+    if (p->reads)
+        return p->reads[series] < s->n && isfinite(s->y[p->reads[series]]) ? p->reads[series]
+                                                                           : s->n;
+    return point_at(s, sorted, p->cursor_x);
+}
+
 double plot_value(const struct plot_series *s, size_t at)
 {
     return s->measured ? s->measured[at] : s->y[at];
 }
 
-void plot_read(const struct plot *p, double x, double *values)
+void plot_read(const struct plot *p, double *values)
 {
     for (int i = 0; i < p->count; i++) {
         const struct plot_series *s = &p->series[i];
-        size_t at = plot_point_at(s, plot_extent(s, false).sorted, x);
+        size_t at = plot_point_read(p, i, plot_extent(s, false).sorted);
 
         values[i] = at < s->n ? plot_value(s, at) : NAN;
     }

@@ -45,10 +45,12 @@ static double half_epoch(const struct study_run *run, enum study_budget budget)
 static void take_less(struct study_limit *limit, const struct study_run *run)
 {
     double cost = study_at(run, run->last, columns[limit->budget]);
+    double slack = half_epoch(run, limit->budget);
 
-    if (cost < limit->cost || (isnan(limit->cost) && !isnan(cost))) {
+    if (cost < limit->cost || (isnan(limit->cost) && !isnan(cost)) ||
+        (cost == limit->cost && slack < limit->slack)) { /* in whatever order the runs are */
         limit->cost = cost;
-        limit->slack = half_epoch(run, limit->budget);
+        limit->slack = slack;
     }
 }
 

@@ -43,7 +43,8 @@ TEST(reads_the_last_point_before)
         for (size_t i = 0; i < MEM_COUNT(want); i++) {
             double got[2];
 
-            plot_read(&p, want[i].x, got);
+            p.cursor_x = want[i].x;
+            plot_read(&p, got);
             if (!((got[0] == want[i].train || (isnan(got[0]) && isnan(want[i].train))) &&
                   (got[1] == want[i].test || (isnan(got[1]) && isnan(want[i].test)))))
                 TEST_FAILED("at %g: %g and %g", want[i].x, got[0], got[1]);
@@ -66,14 +67,17 @@ TEST(reads_one_point)
     struct plot_series s = {.x = &x, .y = &y, .n = 1};
     struct plot p = {.series = &s, .count = 1};
 
-    plot_read(&p, 0.4, &got);
+    p.cursor_x = 0.4;
+    plot_read(&p, &got);
     CHECK(isnan(got));
-    plot_read(&p, 0.99, &got);
+    p.cursor_x = 0.99;
+    plot_read(&p, &got);
     CHECK(got == 7);
-    plot_read(&p, 4, &got);
+    p.cursor_x = 4;
+    plot_read(&p, &got);
     CHECK(isnan(got));
     s.n = 0;
-    plot_read(&p, 4, &got);
+    plot_read(&p, &got);
     CHECK(isnan(got));
 }
 

@@ -142,7 +142,7 @@ TEST(any_size_and_any_values)
             cells[i] = (struct plot_cell){0xdead, 99};
         plot_draw(&p, cells);
         fine = check_cells(&p, cells, GUARD);
-        plot_read(&p, p.cursor_x, values);
+        plot_read(&p, values);
         for (int k = 0; k < p.count; k++)
             fine &= !isinf(values[k]);
         p.cursor_x = plot_step_cursor(&p, (int)draw(40) - 20);
