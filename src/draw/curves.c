@@ -321,6 +321,21 @@ void curves_add_short(const struct curves *c, char *const *label, struct text *o
     }
 }
 
+/* Series i of a single panel is line i. */
+static void put_drawn_first(struct curves *c)
+{
+    struct curves_line *all = mem_new(c->lines + 1, sizeof *all);
+    size_t n = 0;
+
+    for (int nowhere = 0; nowhere <= 1; nowhere++)
+        for (size_t i = 0; i < c->lines; i++)
+            if (c->line[i].nowhere == nowhere)
+                all[n++] = c->line[i];
+    free(c->line);
+    c->line = all;
+    c->room = n + 1;
+}
+
 static enum err_code make(struct curves *c, const struct study_run *runs, size_t count,
                           const struct curves_wish *wish, int axis, struct err *e)
 {
@@ -331,6 +346,7 @@ static enum err_code make(struct curves *c, const struct study_run *runs, size_t
         any |= runs[i].last >= 0;
     }
     add_all(c, runs, count, wish, axis);
+    put_drawn_first(c);
     set_panels(c, wish, axis);
     return any ? check_values(c, count, wish, e) : ERR_OK;
 }

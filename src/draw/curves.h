@@ -30,7 +30,8 @@ struct curves_line {
 struct curves {
     struct plot panel[2];
     int panels;
-    struct curves_line *line; /* what the series of the panels are made of */
+    /* What the series of the panels are made of, one after another; then those that are nowhere. */
+    struct curves_line *line;
     size_t lines, room;
     struct plot_series *series[2];
     struct plot_band *band[2];

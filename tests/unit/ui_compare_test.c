@@ -354,6 +354,179 @@ TEST(equal_budgets)
     kit_end(&k);
 }
 
+/* ---- one number everywhere ---- */
+
+#define RUNS 5
+#define ROWS 9
+
+struct costs { /* of a run, made up */
+    int epochs, members;
+    bool done;
+    double at[ROWS][STUDY_BUDGETS], acc[ROWS];
+};
+
+static uint64_t state = 1;
+
+static int draw(int below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((state >> 33) % (uint64_t)below);
+}
+
+static void make_run(struct kit *k, int number, struct costs *run)
+{
+    char name[64], values[160];
+    int images = 20 + draw(60), tenths = 3 + draw(60), devices = 1 + draw(3);
+    struct text t = {0};
+
+    *run = (struct costs){.epochs = 1 + draw(ROWS), .members = 1 + draw(4), .done = draw(5) > 0};
+    snprintf(name, sizeof name, "2026-10-29-1000%02d-000-lenet-%04d", number, number);
+    snprintf(values, sizeof values,
+             "mode=%s members=%d devices=%d lr=0.%d state=%s epochs=%d epochs_done=%d",
+             run->members > 1 ? "ensemble" : "data-parallel", run->members, devices, number + 1,
+             run->done ? "done" : "stopped", run->epochs + !run->done, run->epochs);
+    kit_run(k, name, values);
+    text_add(&t, "epoch,model_images,train_seconds,device_seconds,test_loss,test_acc\n");
+    for (int i = 0; i < run->epochs; i++) {
+        double seconds = (i ? run->at[i - 1][STUDY_SECONDS] : 0) + tenths / 10.0 + draw(5) / 100.0;
+
+        run->at[i][STUDY_EPOCHS] = i + 1;
+        run->at[i][STUDY_MODEL_IMAGES] = (double)images * run->members * (i + 1);
+        run->at[i][STUDY_SECONDS] = seconds;
+        run->at[i][STUDY_DEVICE_SECONDS] = seconds * devices;
+        run->acc[i] = (1000 * (number + 1) + 10 * i + draw(10)) / 10000.0;
+        text_addf(&t, "%d,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, run->at[i][STUDY_MODEL_IMAGES],
+                  seconds, run->at[i][STUDY_DEVICE_SECONDS], 1 - run->acc[i], run->acc[i]);
+    }
+    kit_put(k, name, "epochs.csv", text_str(&t));
+    text_free(&t);
+}
+
+static double half_epoch(const struct costs *run, int budget)
+{
+    int last = run->epochs - 1;
+
+    return (run->at[last][budget] - (last ? run->at[last - 1][budget] : 0)) / 2;
+}
+
+/* The rule in a few words: the last epoch that ends within the cost; the end of a run that is done also
+ * half an epoch later, of its own and of the cheapest run. */
+static double acc_at(const struct costs *run, int budget, double cost, double slack)
+{
+    double acc = NAN, most = fmin(slack, half_epoch(run, budget));
+
+    for (int i = 0; i < run->epochs; i++)
+        if (run->at[i][budget] <= cost + (run->done && i == run->epochs - 1 ? most : 0))
+            acc = run->acc[i];
+    return acc;
+}
+
+static void least(const struct costs *runs, int budget, double *cost, double *slack)
+{
+    *cost = *slack = INFINITY;
+    for (int i = 0; i < RUNS; i++) {
+        double end = runs[i].at[runs[i].epochs - 1][budget], half = half_epoch(&runs[i], budget);
+
+        if (end < *cost || (end == *cost && half < *slack)) {
+            *cost = end;
+            *slack = half;
+        }
+    }
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* The values of legend and marks; of the column at the cursor; of the table; of `compare --equal`. */
+static void check_places(struct compare *c, const struct costs *runs, double slack)
+{
+    struct study_wish wish = {.equal = true, .budget = c->equal.budget};
+    double read[RUNS], cost = c->plot[0].cursor_x;
+    struct study_table t;
+    struct err e;
+
+    plot_read(&c->plot[0], read);
+    REQUIRE_OK(study_compare(c->set->run, c->set->count, &wish, &t, &e));
+    for (int i = 0; i < RUNS; i++) {
+        double want = acc_at(&runs[i], (int)c->equal.budget, cost, slack);
+        size_t group = c->curves[0].line[i].group;
+
+        CHECK_INT(group, i);
+        if (!same(read[i], want) || (c->cursor && !same(c->read[i], want)))
+            TEST_FAILED("run %d by %s: the curve reads %g, not %g", i,
+                        study_budget_name[c->equal.budget], read[i], want);
+        if (!c->cursor &&
+            (!same(study_table_cell(&c->table, (size_t)i, study_table_find(&c->table, "test_acc"))
+                       ->value,
+                   want) ||
+             !same(study_table_cell(&t, (size_t)i, study_table_find(&t, "test_acc"))->value, want)))
+            TEST_FAILED("run %d by %s: not %g in the tables", i, study_budget_name[c->equal.budget],
+                        want);
+    }
+    study_table_free(&t);
+}
+
+TEST(every_place_reads_a_run_at_the_same_epoch)
+{
+    for (int round = 0; round < 40; round++) {
+        struct costs runs[RUNS];
+        struct kit k;
+
+        kit_begin(&k);
+        for (int i = 0; i < RUNS; i++)
+            make_run(&k, i, &runs[i]);
+        kit_open(&k, &screen_compare, SCREEN_COMPARE);
+        mark(&k, "lenet");
+        for (int budget = 0; budget < STUDY_BUDGETS; budget++) {
+            double cost, slack;
+
+            kit_keys(&k, "b");
+            free(kit_draw(&k, 22, 80));
+            least(runs, budget, &cost, &slack);
+            CHECK(of(&k)->plot[0].cursor && of(&k)->plot[0].cursor_x == cost);
+            check_places(of(&k), runs, slack);
+            for (int step = 0; step < 4; step++) {
+                kit_keys(&k, draw(2) ? "[" : "]");
+                check_places(of(&k), runs, slack);
+            }
+        }
+        kit_end(&k);
+    }
+}
+
+/* An average of runs that are not equally far has no place on the axis of epochs. */
+TEST(names_of_curves_stay_with_them_where_one_is_not_drawn)
+{
+    static const double middle[] = {0.3, 0.4, 0.5, 0.6};
+    struct kit k;
+    double read[2];
+
+    some_runs(&k);
+    kit_run(&k, "2026-10-29-100001-500-lenet-0006", "lr=0.3 best_test_acc=0.6");
+    kit_epochs(&k, "2026-10-29-100001-500-lenet-0006", 1, 4, middle);
+    kit_put(&k, "2026-10-29-100001-500-lenet-0006", "epochs.csv",
+            "epoch,model_images,test_loss,test_acc\n,400,0.5,0.6\n");
+    kit_turn(&k, true);
+    mark(&k, "-0001");
+    mark(&k, "-0002");
+    mark(&k, "-0006");
+    CHECK(kit_shows(&k, "lenet-0006"));
+    CHECK_INT(of(&k)->plot[0].count, 2);
+    kit_keys(&k, "]");
+    REQUIRE(of(&k)->plot[0].count == 2);
+    plot_read(&of(&k)->plot[0], read);
+    for (size_t g = 0; g < 3; g++) {
+        const char *name = of(&k)->set->run[g].entry->name;
+        double want = strstr(name, "-0001") ? 0.625 : strstr(name, "-0002") ? 0.875 : NAN;
+
+        if (!same(of(&k)->read[g], want))
+            TEST_FAILED("%s reads %g", name, of(&k)->read[g]);
+    }
+    kit_end(&k);
+}
+
 TEST(broken_and_waiting_runs)
 {
     struct kit k;
