@@ -60,6 +60,22 @@ TEST(bytes_repeat_however_spans_are_cut)
         }
 }
 
+TEST(blocking_launches_are_in_no_graph)
+{
+    struct kit b;
+
+    kit_twin(1);
+    REQUIRE(kit_open(&b, small, shape, 64, 8));
+    uint64_t whole = kit_run(&b, 8);
+    uint64_t graphs = twin_counted().graph_launches;
+    CHECK(kit_on_twin() ? graphs > 0 : !graphs);
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    CHECK(kit_run(&b, 8) == whole);
+    unsetenv("CUDA_LAUNCH_BLOCKING");
+    CHECK(twin_counted().graph_launches == graphs);
+    kit_close(&b);
+}
+
 TEST(state_goes_in_and_out_unchanged)
 {
     struct err e = {0};
