@@ -1,5 +1,5 @@
 """gpu.py --chorus PROGRAM [--data FOLDER] [--model ROW,ROW...] [--results FILE] [--seconds N] [--within N]
-[--alone]
+[--alone | --peers] [--keep FILE]
 
 Training on one GPU: chorus, PyTorch and JAX on the same model, batch, precision and resident data.
 Seconds of an epoch of 60,000 images, the median of five after two, each in one process. The ratio is
@@ -8,7 +8,11 @@ as soon as it is measured. Rows: lenet cnn cnn-ensemble mlp resnet18-bf16 resnet
 --model all of them. A row takes no longer than N seconds (170): what has no answer by then is stopped,
 with all that it started, and what it had found counts. --within N: nor do all rows take longer than N
 seconds; those whose networks take long to compile get more of them. --alone leaves the peers out: some
-seconds a row.
+seconds a row. --peers measures the peers alone, and of PyTorch its quickest way alone.
+
+--keep FILE: each measurement is a JSON object in FILE as soon as it is known. A peer that FILE has for this
+row and GPU is not measured again, since its speed does not depend on chorus. `--peers` compares it with the
+last speed of chorus in FILE.
 """
 
 import argparse
@@ -96,9 +100,40 @@ def chorus(program, spec, epochs, data, seconds, **more):
             [(b - a).total_seconds() for a, b in zip(ended, ended[1:])], row)
 
 
-def peer(name, row, data, seconds):
-    """Seconds of an epoch by each of its ways: the last line that it printed whole."""
+def gpu_name():
+    try:
+        code, out, _ = run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], 30)
+    except OSError:
+        return "unknown"
+    return out.strip().splitlines()[0] if code == 0 and out.strip() else "unknown"
+
+
+class Kept:
+    """What was measured: in memory, and in a file where one is named."""
+
+    def __init__(self, path):
+        self.path, self.gpu, self.all = path, gpu_name(), []
+        if path and os.path.exists(path):
+            with open(path) as f:
+                self.all = [json.loads(line) for line in f if line.endswith("}\n")]
+
+    def add(self, row, what, seconds):
+        self.all.append({"row": row, "what": what, "seconds": seconds, "gpu": self.gpu,
+                         "commit": commit()})
+        if self.path:
+            with open(self.path, "a") as f:
+                f.write(json.dumps(self.all[-1]) + "\n")
+
+    def of(self, row):
+        """Seconds of each way; of chorus: at this commit."""
+        return {k["what"]: k["seconds"] for k in self.all if (k["row"], k["gpu"]) == (row, self.gpu)
+                and (k["what"] != "chorus" or k["commit"] == commit())}
+
+
+def peer(name, row, data, seconds, one):
+    """Seconds of an epoch by each of its ways, or by the first: the last line that it printed whole."""
     command = [sys.executable, os.path.join(PEERS, f"gpu_{name}.py"), row]
+    command += ["--one"] if one and name == "torch" else []
     code, out, err = run(command + ([data] if data else []) + ["--seconds", str(seconds * 0.7)], seconds)
     if code is None:
         say(f"  {name}: stopped after {seconds:.0f} s")
@@ -133,6 +168,35 @@ def verdict(good):
     return "met" if good else "**not met**"
 
 
+def peers_of(a, name, until):
+    """Seconds of each peer's way: those that are kept, and those that are not yet."""
+    for peer_name, share in () if a.alone else (("jax", 0.45), ("torch", 1)):
+        left = until - time.monotonic()
+        if not any(what.startswith(peer_name) for what in a.keep.of(name)):
+            say(f"  {peer_name}, {left * share:.0f} s")
+            for what, seconds in peer(peer_name, name, a.data, left * share, a.peers).items():
+                a.keep.add(name, what, seconds)
+    return {what: s for what, s in a.keep.of(name).items() if what != "chorus"}
+
+
+def against(found, own, ratio):
+    """Cells: the fastest peer, how much longer it takes, what must be, all peers."""
+    if not found:
+        return ["", "", f"{ratio}", ""]
+    best = min(found, key=found.get)
+    good = f"{ratio}: {verdict(found[best] / own >= ratio)}" if own else f"{ratio}"
+    return [f"{best} {ms(found[best])}", f"{found[best] / own:.2f}" if own else "", good,
+            ", ".join(f"{k} {v:.4f}" for k, v in found.items())]
+
+
+def compare(a, name):
+    """A row of the peers alone, beside what is kept of chorus."""
+    found = peers_of(a, name, time.monotonic() + a.seconds)
+    own = a.keep.of(name).get("chorus")
+    return f"| {name} | {ms(own) if own else 'not measured'} | | | | " + " | ".join(
+        against(found, own, ROWS[name][3])) + " | | |"
+
+
 def measure(a, name):
     spec, limit, most, ratio = ROWS[name]
     until = time.monotonic() + a.seconds
@@ -152,21 +216,15 @@ def measure(a, name):
             return why
         without = f" without cuDNN (with it {e})"
     own = statistics.median(epochs[2:])
-    found = {}
-    for peer_name, share in () if a.alone else (("jax", 0.45), ("torch", 1)):
-        left = until - time.monotonic()
-        say(f"  {peer_name}, {left * share:.0f} s")
-        found.update(peer(peer_name, name, a.data, left * share))
+    a.keep.add(name, "chorus", own)
+    found = peers_of(a, name, until)
     members = 8 if name == "cnn-ensemble" else 1
     batch = int(re.search(r"batch=(\d+)", spec).group(1))
     rate = 60000 // batch * batch * members / own
-    best = min(found, key=found.get) if found else None
+    compared = against(found, own, ratio)
     cells = [name + (f" (published: {PUBLISHED[name]})" if name in PUBLISHED else ""), ms(own) + without,
              f"{ms(most)}: {verdict(own <= most)}", ms(limit), f"{rate:,.0f}",
-             f"{best} {ms(found[best])}" if best else "",
-             f"{found[best] / own:.2f}" if best else "",
-             f"{ratio}: {verdict(found[best] / own >= ratio)}" if best else f"{ratio}",
-             ", ".join(f"{k} {v:.4f}" for k, v in found.items()),
+             *compared,
              f"an epoch with both takes {statistics.median(between[1:]) / own:.2f} x its training",
              f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}, {commit()}, {row['isa']}"]
     return "| " + " | ".join(cells) + " |"
@@ -201,13 +259,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=170)
     parser.add_argument("--within", type=float, default=1e9)
     parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--keep", type=Kept, default=None)
     a = parser.parse_args()
-    code, out, err = run([a.chorus, "devices", "--json"], 60)
-    if code != 0:
-        sys.exit(f"chorus devices does not answer: {err.strip()[-300:]}")
-    devices = json.loads(out)
-    if not devices["cuda_devices"]:
-        print(f"skipped: no CUDA device ({devices['cuda']['reason']}); {len(a.model)} rows")
+    a.keep = a.keep or Kept(None)
+    # nvidia-smi decides: chorus opens libraries of gigabytes, which may take long. Else chorus says why not.
+    code, out, _ = run([a.chorus, "devices", "--json"], 60) if a.keep.gpu == "unknown" else (1, "", "")
+    if code == 0 and not json.loads(out)["cuda_devices"]:
+        print(f"skipped: no CUDA device ({json.loads(out)['cuda']['reason']}); {len(a.model)} rows")
         return
 
     def tell(text):
@@ -222,8 +281,9 @@ def main():
         left = end - time.monotonic()
         share = left * HEAVY.get(name, 1) / sum(HEAVY.get(n, 1) for n in a.model[i:])
         a.seconds = min(most, left, max(share, LEAST))
-        tell(measure(a, name) if left >= min(most, LEAST) else f"| {name} | no time was left |" + " |" * 9)
-    if "lenet" in a.model and end - time.monotonic() > 2 * LEAST:
+        row = compare if a.peers else measure
+        tell(row(a, name) if left >= min(most, LEAST) else f"| {name} | no time was left |" + " |" * 9)
+    if "lenet" in a.model and not a.peers and end - time.monotonic() > 2 * LEAST:
         tell("\n" + overhead(a))
 
 

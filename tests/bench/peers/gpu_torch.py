@@ -1,7 +1,8 @@
-"""gpu_torch.py ROW DATA [--device cuda] [--images N] [--seconds N]: seconds of an epoch of training by
-PyTorch, the median of five after two, images resident on the device, for each way that PyTorch has; on
-stdout, behind each way, a JSON object of all so far: {"captured": 0.05, "eager": 0.1, ...}, null where a
-way failed. No way is begun once N seconds are over."""
+"""gpu_torch.py ROW DATA [--device cuda] [--images N] [--seconds N] [--one]: seconds of an epoch of
+training by PyTorch, the median of five after two, images resident on the device, for each way that
+PyTorch has; on stdout, behind each way, a JSON object of all so far: {"captured": 0.05, "eager": 0.1, ...},
+null where a way failed. No way is begun once N seconds are over. --one: only the first way, as a CUDA
+graph."""
 
 import argparse
 import json
@@ -207,6 +208,7 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--images", type=int, default=60000)
     parser.add_argument("--seconds", type=float, default=80)
+    parser.add_argument("--one", action="store_true")
     a = parser.parse_args()
     precision = gpu_data.ROWS[a.row][3]
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision != "fp32"
@@ -217,6 +219,7 @@ def main():
         ways = ["vmap", "streams", "captured", "eager"]
     if a.device == "cpu":  # which has no graphs
         ways = [w for w in ways if w not in ("captured", "compiled_captured", "streams")]
+    ways = ways[:1] if a.one else ways
     found, begin = {}, time.perf_counter()
     for way in ways:
         if found and time.perf_counter() - begin > a.seconds:
