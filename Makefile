@@ -226,6 +226,8 @@ endif
 # Less than half as large, which is unpacked when it is loaded; older toolkits have no such choice.
 NVCC_SMALL = $(if $(shell $(NVCC) --help 2>/dev/null | grep -e --compress-mode),--compress-mode=size)
 OLDEST_ARCH := $(shell printf '%s\n' $(CUDA_ARCH) | tr -cd '0-9\n' | sort -n | head -n 1)
+# The kit's kernels know their source lines: ncu and compute-sanitizer show them.
+NVCC_LINES := $(if $(filter kit,$(FLAVOUR)),-lineinfo)
 # Its own code is made from that PTX too: compiled once instead of twice, and the same, as no kernel
 # uses what 90a alone has.
 SAME_ARCH := $(firstword $(filter $(OLDEST_ARCH)%,$(CUDA_ARCH)))
@@ -308,7 +310,7 @@ $(B)/pic/%.S.o: %.S $(B)/flags | $(B)/config.h
 	$(Q)mkdir -p $(@D) && $(CC) -c $< -o $@
 $(B)/nvcc/%.cu.o: %.cu $(B)/flags | $(B)/config.h
 	$(call say,NVCC,$<)
-	$(Q)mkdir -p $(@D) && $(NVCC) -std=c++17 -O3 $(NVCC_ARCH) $(NVCC_SMALL) -Isrc -I. \
+	$(Q)mkdir -p $(@D) && $(NVCC) -std=c++17 -O3 $(NVCC_ARCH) $(NVCC_SMALL) $(NVCC_LINES) -Isrc -I. \
 	  -Xcompiler -fPIC,-fvisibility=hidden -MD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 TWIN_OBJECTS := $(call pic,$(CUDA_COMMON) $(CUDA_TWIN)) $(CUDA_KERNEL:%=$(B)/twin/%.o)
 PART_OBJECTS := $(call pic,$(CUDA_COMMON) $(CUDA_REAL)) $(CUDA_KERNEL:%=$(B)/nvcc/%.o)
@@ -345,7 +347,7 @@ $(GPU_PROGRAM): $(GPU_OBJECTS) $(PART_OBJECTS) $(ARCHIVE)
 	$(Q)$(CXX) -pthread -static-libstdc++ $(FLAGS_$(FLAVOUR)) $(LDFLAGS) $^ $(LIBS) \
 	  -L$(CUDA_LIB) -lcudart_static -ldl -lrt -o $@.$$$$ && mv $@.$$$$ $@
 check-gpu: $(if $(CUDA),$(PROGRAM) $(PART) $(GPU_PROGRAM),$(PROGRAM))
-	@BUILD=$(BUILD) bash tests/gpu/check.sh
+	@BUILD=$(BUILD) bash tests/gpu/stages.sh all $(BUILD)/check-gpu
 bench-gpu: $(PROGRAM) $(if $(CUDA),$(PART))
 	@python3 tests/bench/gpu.py --chorus $(abspath $(PROGRAM)) --results tests/bench/gpu-results.md \
 	  $(if $(MODEL),--model $(MODEL)) $(if $(CHORUS_DATA),--data '$(CHORUS_DATA)')

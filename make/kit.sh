@@ -13,39 +13,22 @@ strip "$out/chorus" "$out/chorus-cuda.so" "$out/tests/gpu/${tests##*/}"
 cp tests/gpu/*.sh "$out/tests/gpu/"
 cp tests/cli/lib.sh "$out/tests/cli/"
 cp tests/bench/gpu.py "$out/tests/bench/"
+[ ! -e tests/bench/gpu-peers.jsonl ] || cp tests/bench/gpu-peers.jsonl "$out/tests/bench/"
 cp tests/bench/peers/*.py "$out/tests/bench/peers/"
 git rev-parse --short HEAD >"$out/COMMIT" 2>/dev/null || echo unknown >"$out/COMMIT"
 cp tests/gpu/README.md "$out/"
-cat >"$out/check-gpu" <<'SH'
+for call in first second; do
+    cat >"$out/$call" <<SH
 #!/bin/sh
-# check-gpu [NAME...]: the tests, or some of their programs. All they print goes into $LOG, if that names a
-# file.
-case ${LOG-} in
-'' | /*) ;;
-*) LOG=$PWD/$LOG ;;
+# $call FOLDER: README.md says what it does and what its outcomes mean.
+case \${1:?which folder?} in
+/*) to=\$1 ;;
+*) to=\$PWD/\$1 ;;
 esac
-cd "$(dirname "$0")" && KIT=$PWD exec bash tests/gpu/check.sh "$@"
+cd "\$(dirname "\$0")" && KIT=\$PWD exec bash tests/gpu/stages.sh $call "\$to"
 SH
-cat >"$out/bench-gpu" <<'SH'
-#!/bin/sh
-# bench-gpu [ROW,ROW...]: the speeds; into $RESULTS too, where that names a file.
-case ${RESULTS-} in
-'' | /*) ;;
-*) RESULTS=$PWD/$RESULTS ;;
-esac
-cd "$(dirname "$0")" && exec python3 tests/bench/gpu.py --chorus ./chorus --data data \
-    ${RESULTS:+--results "$RESULTS"} ${1:+--model "$1"}
-SH
-cat >"$out/day" <<'SH'
-#!/bin/sh
-# day FOLDER [SECONDS]: all of it in one go of less than ten minutes; what was found goes into FOLDER.
-case ${1:?where to?} in
-/*) to=$1 ;;
-*) to=$PWD/$1 ;;
-esac
-cd "$(dirname "$0")" && KIT=$PWD exec bash tests/gpu/day.sh "$to" ${2:+"$2"}
-SH
-chmod +x "$out/check-gpu" "$out/bench-gpu" "$out/day"
+    chmod +x "$out/$call"
+done
 
 # Data: where this machine has them.
 copy() # copy NAME FOLDER...: the four files of the first folder that has them

@@ -1,6 +1,6 @@
 /* A group of one rank, with the twin of NCCL and with the library on a GPU: joined without blocking,
  * its sums captured in a graph that is launched twice, left in order; and given up while a graph holds
- * its communicator. One GPU cannot show more. */
+ * its communicator. One GPU cannot show more: NCCL launches nothing for one rank, so the graph is empty. */
 #include "tests/parity/cuda_kit.h"
 
 #include "base/clock.h"
