@@ -208,7 +208,7 @@ static const struct screen_key keys[] = {
     {"Enter", "open", "opens the run on Run, as 2 does; unfolds a group"},
     {"Space", "mark",
      "marks the run, or a group's runs (~: some are), for Compare and for what is done to several; "
-     "marks are kept"},
+     "marks are kept; t, d, E and x ask first where the filter hides some of them"},
     {"*", NULL, "marks all that are shown, or none of them"},
     {"/", "filter",
      "shows only runs that pass: lenet, model=cnn,lenet, lr<0.1, test_acc=0.9.., @best"},

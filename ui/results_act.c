@@ -82,18 +82,14 @@ static void start_job(struct results *r, const char *verb, const char *const *na
     free(args);
 }
 
-static void join_marked(struct results *r)
+static void join(struct results *r, const char *const *names, size_t count)
 {
-    size_t count;
-    const char **names = results_meant(r, &count);
-
     if (count == 1 &&
         strcmp(library_cell(library_find(r->app->library, names[0]), "mode"), "ensemble") != 0)
         app_say(r->app, GRID_WARN,
                 "an ensemble of finished runs needs two or more: Space marks them");
-    else if (count)
+    else
         start_job(r, "ensemble", names, count, NULL);
-    free(names);
 }
 
 static void take_target(void *user, const char *text)
@@ -136,20 +132,30 @@ static void take_form(void *user, int answer)
         ask_target(r, "file of all epochs", "epochs", ".csv");
 }
 
-static void ask_form(struct results *r)
+static void ask_form(struct results *r, const char *const *names, size_t count)
 {
     static const char *const answers[] = {"report: a page, figures, tables", "export: one CSV",
                                           "cancel", NULL};
-    size_t count;
-    const char **names = results_meant(r, &count);
     char who[300], question[400];
 
-    r->meant = results_hash_of(names, count);
     results_say_runs(who, sizeof who, names, count);
     snprintf(question, sizeof question, "Write %s as", who);
-    if (count)
-        app_ask(r->app, question, answers, take_form, r);
-    free(names);
+    app_ask(r->app, question, answers, take_form, r);
+}
+
+/* NULL: the key is none of a deed to several runs. */
+static const struct results_deed *deed_of(int32_t code)
+{
+    static const struct results_deed tag = {"Tag", "", results_ask_tags},
+                                     trash = {"Move", " to the folder trash", results_ask_trash},
+                                     average = {"Average", "", join},
+                                     write = {"Write", " into files", ask_form};
+
+    return code == 't'   ? &tag
+           : code == 'd' ? &trash
+           : code == 'E' ? &average
+           : code == 'x' ? &write
+                         : NULL;
 }
 
 /* ---- keys ---- */
@@ -264,6 +270,10 @@ bool results_act(struct results *r, int32_t code)
     }
     if (!line)
         return false;
+    if (deed_of(code)) {
+        results_do(r, deed_of(code));
+        return true;
+    }
     run = results_run(r, line);
     switch (code) {
     case ' ':
@@ -271,18 +281,6 @@ bool results_act(struct results *r, int32_t code)
         return true;
     case 'u':
         unfold(r, line, run);
-        return true;
-    case 't':
-        results_ask_tags(r);
-        return true;
-    case 'd':
-        results_ask_trash(r);
-        return true;
-    case 'E':
-        join_marked(r);
-        return true;
-    case 'x':
-        ask_form(r);
         return true;
     case 'b':
         show_sweep(r, run);

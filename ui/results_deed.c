@@ -9,44 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The marked runs, or those of the chosen line. The caller frees the array. */
-const char **results_meant(struct results *r, size_t *count)
-{
-    const struct results_line *line;
-    const char **names;
-
-    if (results_is_old(r))
-        results_make(r); /* lines hold places in the library's list */
-    line = results_chosen(r);
-    if (library_marks(r->app->library) > 0)
-        return library_marked_names(r->app->library, count);
-    names = mem_new(r->view.total + 1, sizeof *names);
-    *count = line ? results_runs_of(r, line, names, r->view.total) : 0;
-    return names;
-}
-
-uint64_t results_hash_of(const char *const *names, size_t count)
-{
-    uint64_t hash = count;
-
-    for (size_t i = 0; i < count; i++)
-        hash = hash * 31 + results_key("run", names[i]);
-    return hash;
-}
-
-/* Those that were asked about, while an answer was thought of others may have come to stand in their
- * place: then none, and it is said. */
-const char **results_asked(struct results *r, size_t *count)
-{
-    const char **names = results_meant(r, count);
-
-    if (results_hash_of(names, *count) != r->meant) {
-        app_say(r->app, GRID_WARN, "the list has changed meanwhile: nothing was done");
-        *count = 0;
-    }
-    return names;
-}
-
 /* "7f3a", or "3 runs" */
 void results_say_runs(char *out, size_t room, const char *const *names, size_t count)
 {
@@ -194,14 +156,11 @@ static void take_tags(void *user, const char *text)
     free(names);
 }
 
-void results_ask_tags(struct results *r)
+void results_ask_tags(struct results *r, const char *const *names, size_t count)
 {
-    size_t count;
-    const char **names = results_meant(r, &count);
     struct text label = {0}, now = {0};
     char who[300];
 
-    r->meant = results_hash_of(names, count);
     results_say_runs(who, sizeof who, names, count);
     text_addf(&label, "tags of %.24s", who);
     if (count == 1)
@@ -210,11 +169,9 @@ void results_ask_tags(struct results *r)
     if (now.n)
         text_addf(&label, " (%s)", text_str(&now));
     text_add(&label, ", +TAG -TAG");
-    if (count)
-        app_prompt(r->app, text_str(&label), "", take_tags, NULL, r);
+    app_prompt(r->app, text_str(&label), "", take_tags, NULL, r);
     text_free(&label);
     text_free(&now);
-    free(names);
 }
 
 static void take_note(void *user, const char *text)
@@ -289,11 +246,10 @@ static void add_meant(const struct results *r, const char *const *names, size_t 
     text_add(out, count > 1 ? ")" : "");
 }
 
-void results_ask_trash(struct results *r)
+void results_ask_trash(struct results *r, const char *const *names, size_t count)
 {
     static const char *const answers[] = {"keep", "trash", NULL};
-    size_t count, live = 0;
-    const char **names = results_meant(r, &count);
+    size_t live = 0;
     struct text who = {0}, question = {0};
 
     for (size_t i = 0; i < count; i++) {
@@ -301,18 +257,15 @@ void results_ask_trash(struct results *r)
 
         live += run && run->live;
     }
-    r->meant = results_hash_of(names, count);
-    if (count)
-        add_meant(r, names, count, &who);
+    add_meant(r, names, count, &who);
     text_addf(&question, "Move %s to the folder trash?", text_str(&who));
     if (live)
         text_addf(&question, " %s of them at work stay.", TEXT_COUNT(live));
-    if (count && live == count)
+    if (live == count)
         app_say(r->app, GRID_WARN, "%s %s at work: K stops a run first", text_str(&who),
                 count == 1 ? "is" : "are");
-    else if (count)
+    else
         app_ask(r->app, text_str(&question), answers, take_trash, r);
     text_free(&who);
     text_free(&question);
-    free(names);
 }

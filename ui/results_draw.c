@@ -36,12 +36,15 @@ static void add_order(const struct results *r, struct text *out)
 static void draw_news(const struct results *r, struct grid *g, struct rect in)
 {
     const struct results_view *v = &r->view;
-    size_t marks = library_marks(r->app->library);
+    size_t marks = library_marks(r->app->library), hidden = results_hidden(r);
     struct text right = {0}, left = {0};
     char number[TEXT_NUMBER_ROOM];
 
     if (marks)
-        text_addf(&right, "%s marked ", text_count(number, marks));
+        text_addf(&right, "%s marked", text_count(number, marks));
+    if (hidden)
+        text_addf(&right, ", %s of them hidden by the filter", text_count(number, hidden));
+    text_add(&right, marks ? " " : "");
     if (v->news[0]) {
         text_add(&left, v->news);
     } else if (v->total) {

@@ -128,8 +128,10 @@ struct results {
     uint64_t sweep_turn; /* library_turn when the cells of the sweep that is seen were looked at */
     bool was_shown;
 
-    char about[256];   /* the run that the open prompt or question is about */
-    uint64_t meant;    /* or the runs, as a hash of their names */
+    char about[256]; /* the run that the open prompt or question is about */
+    uint64_t meant;  /* or the runs, as a hash of their names, what is done to them, */
+    const struct results_deed *deed;
+    bool only_shown;   /* and whether the marked ones that the filter hides are no part of them */
     struct rect table; /* where it was drawn last: for the mouse */
     int page;
 };
@@ -227,15 +229,24 @@ int results_moving_at(const struct results *r); /* where the columns that move b
 bool results_key_pressed(void *screen, const struct key *key);
 void results_go(struct results *r, size_t line);
 
-/* results_deed.c. The marked runs, or those of the chosen line; the caller frees the array. */
-const char **results_meant(struct results *r, size_t *count);
-uint64_t results_hash_of(const char *const *names, size_t count);
-/* Those that were asked about (r->meant is their hash): none, and it is said, where they have changed. */
+/* results_meant.c. A deed to several runs at once. Its question: "Move the 5 marked runs to the trash?" */
+struct results_deed {
+    const char *verb, *where; /* "Move", " to the trash" */
+    void (*act)(struct results *r, const char *const *names, size_t count);
+};
+/* To the marked runs, or those of the chosen line. Where the filter hides some of the marked ones a person
+ * says first whether they are meant too. */
+void results_do(struct results *r, const struct results_deed *deed);
+/* Those that the deed was begun with, for the answer to its own question; the caller frees the array. None,
+ * and it is said, where they have changed. */
 const char **results_asked(struct results *r, size_t *count);
+size_t results_hidden(const struct results *r); /* marked runs that the filter hides */
+
+/* results_deed.c */
 void results_say_runs(char *out, size_t room, const char *const *names, size_t count);
-void results_ask_tags(struct results *r);
+void results_ask_tags(struct results *r, const char *const *names, size_t count);
 void results_ask_note(struct results *r, const struct library_run *run);
-void results_ask_trash(struct results *r);
+void results_ask_trash(struct results *r, const char *const *names, size_t count);
 
 /* results_act.c */
 bool results_act(struct results *r, int32_t code);

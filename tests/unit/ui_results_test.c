@@ -590,6 +590,114 @@ TEST(the_trash_names_what_it_would_take)
     kit_end(&k);
 }
 
+static struct app_int *open_asking(struct kit *k)
+{
+    some_runs(k);
+    k->app.own = mem_new(1, sizeof *k->app.own);
+    k->app.screen[SCREEN_RESULTS] = k->state;
+    free(kit_draw(k, 22, 80));
+    return k->app.own;
+}
+
+static void end_asking(struct kit *k)
+{
+    popup_close(&k->app);
+    text_free(&k->app.own->question);
+    text_free(&k->app.own->label);
+    for (int i = 0; i < k->app.own->answers; i++)
+        free(k->app.own->answer[i]);
+    line_free(&k->app.own->typed);
+    free(k->app.own);
+    kit_end(k);
+}
+
+/* The newest four are marked, of which the filter hides two. */
+static struct app_int *open_with_hidden(struct kit *k)
+{
+    struct app_int *own = open_asking(k);
+
+    kit_keys(k, "Space Space Space Space");
+    set_filter(k->state, "lr=0.2 lenet");
+    return own;
+}
+
+TEST(marks_that_a_filter_hides_are_counted)
+{
+    struct kit k;
+
+    open_with_hidden(&k);
+    CHECK(kit_shows(&k, "4 marked, 2 of them hidden by the filter"));
+    kit_keys(&k, "*"); /* those in sight */
+    CHECK(kit_shows(&k, "2 marked, 2 of them hidden by the filter"));
+    set_filter(k.state, "");
+    CHECK(kit_shows(&k, "2 marked"));
+    CHECK(!kit_shows(&k, "hidden"));
+    end_asking(&k);
+}
+
+TEST(what_is_done_to_marked_runs_asks_where_a_filter_hides_some)
+{
+    static const char *const deeds[][2] = {{"t", "Tag the 4 marked runs?"},
+                                           {"d", "Move the 4 marked runs to the folder trash?"},
+                                           {"E", "Average the 4 marked runs?"},
+                                           {"x", "Write the 4 marked runs into files?"}};
+    struct kit k;
+    struct app_int *own = open_with_hidden(&k);
+
+    for (size_t i = 0; i < MEM_COUNT(deeds); i++) {
+        kit_keys(&k, deeds[i][0]);
+        REQUIRE(own->popup == POPUP_ASK);
+        CHECK_HAS(text_str(&own->question), deeds[i][1]);
+        CHECK_HAS(text_str(&own->question), " The filter hides 2 of them.");
+        REQUIRE(own->answers == 3);
+        CHECK_STR(own->answer[0], "all 4");
+        CHECK_STR(own->answer[1], "only the 2 in sight");
+        CHECK_STR(own->answer[2], "cancel");
+        popup_key(&k.app, &(struct key){.code = 'c'});
+        CHECK(own->popup == POPUP_NONE);
+    }
+    end_asking(&k);
+}
+
+TEST(and_does_it_to_those_that_are_meant)
+{
+    struct kit k;
+    struct app_int *own = open_with_hidden(&k);
+
+    kit_keys(&k, "d");
+    popup_key(&k.app, &(struct key){.code = 'o'});
+    CHECK_HAS(text_str(&own->question), "Move the marked 2 runs (0003, 0004) to");
+    popup_key(&k.app, &(struct key){.code = 't'});
+    CHECK_STR(text_str(&k.app.did),
+              "rm 2026-10-29-100002-000-lenet-0003 2026-10-29-100003-000-lenet-0004");
+    kit_turn(&k, true);
+    kit_keys(&k, "t"); /* the two that are left are hidden, and no line is there: */
+    CHECK(own->popup == POPUP_NONE);
+    set_filter(k.state, "lenet-0001");
+    kit_keys(&k, "t");
+    CHECK_STR(text_str(&own->question), "Tag the 2 marked runs? The filter hides all of them.");
+    REQUIRE(own->answers == 2);
+    popup_key(&k.app, &(struct key){.code = 'a'});
+    CHECK_HAS(text_str(&own->label), "tags of 2 runs");
+    end_asking(&k);
+}
+
+TEST(a_single_hidden_mark_is_asked_about_too)
+{
+    struct kit k;
+    struct app_int *own = open_asking(&k);
+
+    kit_keys(&k, "Space");
+    set_filter(k.state, "lenet-0001");
+    kit_keys(&k, "t");
+    CHECK_STR(text_str(&own->question), "Tag the marked run? The filter hides it.");
+    CHECK_STR(own->answer[0], "anyway");
+    CHECK_STR(own->answer[1], "cancel");
+    popup_key(&k.app, &(struct key){.code = 'c'});
+    CHECK(own->popup == POPUP_NONE);
+    end_asking(&k);
+}
+
 /* Results beside Run, of a run that another program is at work on. */
 struct run_kit {
     struct kit kit;
