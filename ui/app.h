@@ -127,7 +127,8 @@ struct app {
     uint64_t claim_ns;         /* when it was made */
     struct claim *claiming;    /* that is being made or asked about */
     struct text did;           /* the command line of what a key did last */
-    struct text about;         /* the run that an open question of runkeys is about */
+    struct text about;         /* the run that an open question of runkeys is about, */
+    bool about_busy;           /* and whether something ran here when it was asked */
     struct app_int *own;       /* the loop's */
 };
 

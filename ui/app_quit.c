@@ -369,10 +369,12 @@ static void quit_busy(struct app *app, size_t waiting, bool others, const struct
 
     if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
         text_add(&words, " ");
-    text_add(&words, waits    ? "What runs waits for room on the disk."
-                     : rests  ? "What runs here is paused."
-                     : leaves ? "chorus leaves as soon as what runs has ended its epoch."
-                              : "Something runs.");
+    if (waits || rests || leaves)
+        text_add(&words, waits   ? "What runs waits for room on the disk."
+                         : rests ? "What runs here is paused."
+                                 : "chorus leaves as soon as what runs has ended its epoch.");
+    else
+        feed_add_busy(app->feed, &words);
     text_add(&words, " How do you want to leave?");
     add_stops(app, &words);
     begun_tell(app, begun, &words);

@@ -107,30 +107,43 @@ static void start_training(struct training *t, bool queue, bool alone)
     command_start(t->app, t->args);
 }
 
+static const struct claim_choice queue_or_now = {.busy = true, .queue = true, .now = true};
+static const struct claim_choice now_alone = {.busy = true, .now = true};
+
 static void training_chosen(void *user, int answer)
 {
     struct app *app = user;
     struct training *t = app->own->training;
+    enum claim_how how = claim_answered(&queue_or_now, answer);
 
     app->own->training = NULL;
-    if (t && (answer == 0 || answer == 1))
-        start_training(t, answer == 0, false);
+    if (t && how != CLAIM_NOT)
+        start_training(t, how == CLAIM_BEHIND, false);
     if (t)
         free_training(t);
 }
 
+static void ask_busy(struct app *app, const struct claim_choice *choice, const char *more,
+                     void (*chosen)(void *user, int answer))
+{
+    const char *answers[CLAIM_ANSWERS];
+    struct text question = {0};
+
+    claim_answers(choice, answers);
+    feed_add_busy(app->feed, &question);
+    text_addf(&question, " Next to each other both are slower.%s When should this start?", more);
+    app_ask(app, text_str(&question), answers, chosen, app);
+    text_free(&question);
+}
+
 static void ask_where(struct training *t)
 {
-    static const char *const answers[] = {"behind it, in the queue", "run it beside", "cancel",
-                                          NULL};
-
     if (t->app->own->training) { /* another command has come meanwhile */
         drop_training(t);
         return;
     }
     t->app->own->training = t;
-    app_ask(t->app, "Something runs here already; beside each other both are slower.", answers,
-            training_chosen, t->app);
+    ask_busy(t->app, &queue_or_now, "", training_chosen);
 }
 
 static void begin_training(void *user, enum claim_how how, bool elsewhere)
@@ -245,7 +258,7 @@ static void going_on_chosen(void *user, int answer)
     struct training *t = app->own->resuming;
 
     app->own->resuming = NULL;
-    if (t && answer == 0)
+    if (t && claim_answered(&now_alone, answer) == CLAIM_NOW)
         command_start(app, t->args);
     if (t)
         free_training(t);
@@ -253,13 +266,8 @@ static void going_on_chosen(void *user, int answer)
 
 static void ask_beside(struct training *t)
 {
-    static const char *const answers[] = {"run it beside", "cancel", NULL};
-
     t->app->own->resuming = t;
-    app_ask(t->app,
-            "Something runs here already; beside each other both are slower. R on "
-            "Results puts the run behind it, in the queue.",
-            answers, going_on_chosen, t->app);
+    ask_busy(t->app, &now_alone, " R on Results puts the run into the queue.", going_on_chosen);
 }
 
 /* Whether what a command names is paused, of whatever program. */

@@ -28,6 +28,48 @@ struct claim {
     bool elsewhere; /* what is asked about */
 };
 
+/* ---- the answers ---- */
+
+static const char *queue_words(const struct claim_choice *c)
+{
+    if (c->busy && !c->over)
+        return "after it, in the queue";
+    return c->now ? "after what waits in the queue" : "at once";
+}
+
+void claim_answers(const struct claim_choice *c, const char *answers[CLAIM_ANSWERS])
+{
+    int n = 0;
+
+    if (c->queue && c->busy)
+        answers[n++] = queue_words(c);
+    if (c->now)
+        answers[n++] = c->busy && !c->over ? "now, next to it" : "now";
+    if (c->queue && !c->busy)
+        answers[n++] = queue_words(c);
+    answers[n++] = "cancel";
+    answers[n] = NULL;
+}
+
+enum claim_how claim_answered(const struct claim_choice *c, int answer)
+{
+    const char *answers[CLAIM_ANSWERS];
+
+    claim_answers(c, answers);
+    if (answer < 0)
+        return CLAIM_NOT;
+    switch (answers[answer][0]) {
+    case 'n':
+        return CLAIM_NOW;
+    case 'a':
+        return c->over && !c->now ? CLAIM_NOW : CLAIM_BEHIND;
+    default:
+        return CLAIM_NOT;
+    }
+}
+
+/* ---- the claim ---- */
+
 static void free_claim(struct claim *c)
 {
     record_work_free(c->work);
@@ -104,18 +146,22 @@ static void claim_now(struct claim *c)
     (void)tasks_try(c->app->tasks, work, done, c);
 }
 
+static struct claim_choice choice_of(const struct claim *c)
+{
+    return (struct claim_choice){.busy = true, .over = c->ended, .queue = c->queue, .now = true};
+}
+
 static void chosen(void *user, int answer)
 {
     struct app *app = user;
     struct claim *c = app->claiming;
-    enum claim_how how = CLAIM_NOT;
+    struct claim_choice choice;
+    enum claim_how how;
 
     if (!c)
         return;
-    if (answer >= 0 && c->queue)
-        how = answer == 0 ? CLAIM_BEHIND : answer == 1 ? CLAIM_NOW : CLAIM_NOT;
-    else if (answer >= 0)
-        how = answer == 0 ? CLAIM_NOW : CLAIM_NOT;
+    choice = choice_of(c);
+    how = claim_answered(&choice, answer);
     if (how == CLAIM_NOW && c->ended) { /* another one may begin at this very moment */
         c->asking = false;
         c->again = c->looking;
@@ -127,18 +173,6 @@ static void chosen(void *user, int answer)
     } else {
         end(c, how);
     }
-}
-
-/* The answers keep their letters and places when the other one ends: keys may be on their way. */
-static const char *const *answers(const struct claim *c)
-{
-    static const char *const queue[2][4] = {
-        {"behind it, in the queue", "run it beside", "cancel", NULL},
-        {"by the queue, behind what may wait there", "run it now", "cancel", NULL}};
-    static const char *const beside[2][3] = {{"beside it", "cancel", NULL},
-                                             {"begin now", "cancel", NULL}};
-
-    return c->queue ? queue[c->ended] : beside[c->ended];
 }
 
 static void add_question(struct claim *c, struct text *question)
@@ -153,7 +187,7 @@ static void add_question(struct claim *c, struct text *question)
     slash = strrchr(w->run, '/');
     text_addf(question, "Another chorus (process %lld) computes ", (long long)w->pid);
     text_add_clean(question, slash ? slash + 1 : w->run[0] ? w->run : "a run");
-    text_addf(question, " on this machine%s; beside each other both are slower.%s",
+    text_addf(question, " on this machine%s. Next to each other both are slower.%s",
               c->here ? "" : ", with its results in another folder",
               c->queue ? " Queued, it waits until that has ended, also without this terminal."
                        : "");
@@ -161,6 +195,8 @@ static void add_question(struct claim *c, struct text *question)
 
 static void ask(struct claim *c)
 {
+    const char *answers[CLAIM_ANSWERS];
+    struct claim_choice choice;
     struct text question = {0};
     bool stands = c->asking;
 
@@ -168,11 +204,13 @@ static void ask(struct claim *c)
     c->elsewhere = c->here < c->others;
     c->asking = true;
     c->looked_ns = app_ns(c->app);
+    choice = choice_of(c);
+    claim_answers(&choice, answers);
     add_question(c, &question);
     if (stands)
-        app_ask_renew(c->app, text_str(&question), answers(c), chosen);
+        app_ask_renew(c->app, text_str(&question), answers, chosen);
     else
-        app_ask(c->app, text_str(&question), answers(c), chosen, c->app);
+        app_ask(c->app, text_str(&question), answers, chosen, c->app);
     text_free(&question);
 }
 

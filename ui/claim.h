@@ -10,6 +10,17 @@ enum claim_how {
     CLAIM_NOW,   /* the machine is ours, or a person wants it beside the other one */
     CLAIM_BEHIND /* a person wants it in the queue */
 };
+/* What a question of where something starts can offer. */
+struct claim_choice {
+    bool busy;       /* something computes on this machine; */
+    bool over;       /* it has ended since: the answers keep their letters and places */
+    bool queue, now; /* what is possible */
+};
+#define CLAIM_ANSWERS 4
+/* For app_ask. First stands what fits: the queue where something computes, else now. "cancel" stands last. */
+void claim_answers(const struct claim_choice *c, const char *answers[CLAIM_ANSWERS]);
+enum claim_how claim_answered(const struct claim_choice *c, int answer);
+
 /* elsewhere: who computes has results in another folder. */
 typedef void claim_begin(void *user, enum claim_how how, bool elsewhere);
 

@@ -171,8 +171,9 @@ uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t
 uint32_t feed_started(const struct feed *f);
 /* Whether a waiting run waits for nothing: it is being prepared. */
 bool feed_starts(const struct feed *f, const struct feed_run *run);
-/* Whether anything of this process runs, waits or is paused. */
+/* Whether anything of this process runs, waits or is paused, and a sentence of what that is. */
 bool feed_busy(struct feed *f);
+void feed_add_busy(struct feed *f, struct text *out);
 /* A sweep of another program, as its files told at the last look. */
 struct feed_sweep {
     struct wire_sweep_status is; /* no name: there is none. Ended: nobody works on it any more */

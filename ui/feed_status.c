@@ -341,6 +341,46 @@ static bool running_sweep(const struct feed *f, const struct feed_run *run,
     return found;
 }
 
+static void add_busy_sweep(const struct wire_sweep_status *s, struct text *out)
+{
+    text_add(out, "The sweep ");
+    text_add_clean(out, s->name);
+    text_addf(out, " %s, cell %s of %s",
+              wire_sweep_lacks_room(s) ? "waits here for room on the disk"
+              : wire_sweep_rests(s)    ? "is paused here"
+                                       : "trains here",
+              TEXT_COUNT(wire_sweep_at(s)), TEXT_COUNT(s->cells));
+}
+
+static void add_busy_run(const struct feed *f, const struct feed_run *run, struct text *out)
+{
+    const char *name = run->name[0] ? study_short_name(run->name) : run->spec.name;
+
+    text_add_clean(out, *name ? name : "A run");
+    text_addf(out, " %s",
+              feed_lacks_room(f, run)      ? "waits here for room on the disk"
+              : run->state == WIRE_PAUSED  ? "is paused here"
+              : run->state == WIRE_WAITING ? "is about to start here"
+                                           : "trains here");
+    if (run->state != WIRE_WAITING && run->known && run->facts.epochs)
+        text_addf(out, ", epoch %lld of %lld", (long long)run->epoch, (long long)run->facts.epochs);
+}
+
+void feed_add_busy(struct feed *f, struct text *out)
+{
+    const struct feed_run *run = feed_current(f);
+    struct wire_sweep_status s;
+
+    /* what trains is named before a run that is paused */
+    if (running_sweep(f, run && run->state == WIRE_PAUSED ? NULL : run, &s))
+        add_busy_sweep(&s, out);
+    else if (run && run->own && !wire_state_ended(run->state))
+        add_busy_run(f, run, out);
+    else
+        text_add(out, "A run is about to start here");
+    text_add(out, ".");
+}
+
 bool feed_forget_over(struct feed *f)
 {
     const struct feed_run *run = feed_current(f);

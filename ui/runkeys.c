@@ -1,6 +1,7 @@
 #include "ui/runkeys.h"
 
 #include "base/mem.h"
+#include "ui/claim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,40 +111,57 @@ static void take_weights(void *user, const char *path)
     text_free(&line);
 }
 
+static struct claim_choice match_choice(const struct app *app)
+{
+    return (struct claim_choice){.busy = app->about_busy, .queue = true, .now = true};
+}
+
+/* Where nothing ran, the command asks again if something has begun meanwhile. */
 static void take_match(void *user, int answer)
 {
     struct app *app = user;
+    struct claim_choice choice = match_choice(app);
+    enum claim_how how = claim_answered(&choice, answer);
     struct text line = {0};
 
-    if (answer == 0 || answer == 1) {
+    if (how != CLAIM_NOT) {
         text_add(&line, "run --match ");
         jobs_add_word(&line, text_str(&app->about));
-        text_add(&line, answer == 0 ? " --queue" : " --background");
+        text_add(&line, how == CLAIM_BEHIND ? " --queue" : choice.busy ? " --background" : "");
         app_command(app, text_str(&line));
     }
     text_free(&line);
 }
 
-bool runkeys_make(struct app *app, const char *name, int32_t code)
+static void ask_match(struct app *app)
 {
-    static const char *const answers[] = {"behind, in the queue",
-                                          "at once, in a process of its own", "cancel", NULL};
+    const char *answers[CLAIM_ANSWERS];
+    struct claim_choice choice;
     struct text words = {0};
 
-    if (code == 'W' || code == 'M') {
-        text_clear(&app->about);
-        text_add(&app->about, name);
-    }
-    if (code == 'W') {
-        app_prompt(app, "weights into the file", "weights.safetensors", take_weights, NULL, app);
-    } else if (code == 'M') {
-        text_add(&words, "Train a single model for as many epochs as make the cost of ");
-        text_add_clean(&words, name);
-        text_add(&words, "?");
-        app_ask(app, text_str(&words), answers, take_match, app);
-    }
+    app->about_busy = feed_busy(app->feed);
+    choice = match_choice(app);
+    claim_answers(&choice, answers);
+    text_add(&words, "Train a single model for as many epochs as make the cost of ");
+    text_add_clean(&words, text_str(&app->about));
+    text_add(&words, app->about_busy ? "? " : "?");
+    if (app->about_busy)
+        feed_add_busy(app->feed, &words);
+    app_ask(app, text_str(&words), answers, take_match, app);
     text_free(&words);
-    return code == 'W' || code == 'M';
+}
+
+bool runkeys_make(struct app *app, const char *name, int32_t code)
+{
+    if (code != 'W' && code != 'M')
+        return false;
+    text_clear(&app->about);
+    text_add(&app->about, name);
+    if (code == 'W')
+        app_prompt(app, "weights into the file", "weights.safetensors", take_weights, NULL, app);
+    else
+        ask_match(app);
+    return true;
 }
 
 bool runkeys_do(struct app *app, const char *name, int32_t code)

@@ -276,28 +276,52 @@ void setup_ask_options(struct setup *s)
 
 /* ---- where something runs already ---- */
 
+/* This program trains one thing at a time. */
+static struct claim_choice choice_of(const struct setup *s)
+{
+    return (struct claim_choice){.busy = true, .over = s->asks == ASKS_ENDED, .queue = true};
+}
+
 static void queue_or_not(void *user, int answer)
 {
     struct setup *s = user;
-    bool ended = s->asks == ASKS_ENDED;
+    struct claim_choice choice = choice_of(s);
+    enum claim_how how = claim_answered(&choice, answer);
 
     s->asks = ASKS_NOTHING;
-    if (answer == 0 && ended)
+    if (how == CLAIM_NOW)
         setup_go_on(s);
-    else if (answer == 0)
+    else if (how == CLAIM_BEHIND)
         queue(s, false);
 }
 
-/* The answers keep their letters: keys may be on their way. */
 void setup_renew_question(struct setup *s)
 {
-    static const char *const answers[] = {"begin now", "cancel", NULL};
+    const char *answers[CLAIM_ANSWERS];
+    struct claim_choice choice;
 
     if (s->asks != ASKS_BEHIND || feed_busy(s->app->feed))
         return;
     s->asks = ASKS_ENDED;
+    choice = choice_of(s);
+    claim_answers(&choice, answers);
     app_ask_renew(s->app, "What ran here has ended meanwhile: this can start now.", answers,
                   queue_or_not);
+}
+
+static void ask_where(struct setup *s)
+{
+    const char *answers[CLAIM_ANSWERS];
+    struct claim_choice choice;
+    struct text question = {0};
+
+    s->asks = ASKS_BEHIND;
+    choice = choice_of(s);
+    claim_answers(&choice, answers);
+    feed_add_busy(s->app->feed, &question);
+    text_add(&question, " When should this start?");
+    app_ask(s->app, text_str(&question), answers, queue_or_not, s);
+    text_free(&question);
 }
 
 struct starting {
@@ -330,12 +354,10 @@ static void begin(void *user, enum claim_how how, bool elsewhere)
 
 void setup_go_on(struct setup *s)
 {
-    static const char *const answers[] = {"behind it, in the queue", "cancel", NULL};
     struct starting *b;
 
     if (feed_busy(s->app->feed)) {
-        s->asks = ASKS_BEHIND;
-        app_ask(s->app, "Something runs here already.", answers, queue_or_not, s);
+        ask_where(s);
         return;
     }
     b = mem_new(1, sizeof *b);

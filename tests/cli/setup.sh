@@ -100,8 +100,9 @@ keys r
 wait running
 keys 1
 keys r
-wait behind it, in the queue
-keys b
+wait  trains here, epoch 1 of
+wait after it, in the queue
+keys a
 wait queue, 1
 save seen
 keys 2

@@ -74,7 +74,7 @@ exits 0 "$CHORUS" run tiny.ini epochs=100000 name=busy --background --results fa
 busy=$(ls -d far/2*)
 until_true 30 has_rows "$busy/steps.csv" 2
 asked=("calm" "keys 1" "calm" "keys r" "wait Another chorus (process" "wait results in another folder")
-check "beside it, behind it, or not at all" play near "${asked[@]}" "wait behind it, in the queue" "wait run it beside" \
+check "next to it, after it, or not at all" play near "${asked[@]}" "wait after it, in the queue" "wait now, next to it" \
     "wait cancel" "keys c" "calm"
 check "a command that is wrong is told of, and nobody asked" play near "calm" "keys :" "keys Ctrl-U" \
     "type run tiny.ini lr=abc" "keys Enter" "wait lr = abc: it is no number" "calm" "gone Another chorus" "keys Esc" "keys 7" \
@@ -82,7 +82,7 @@ check "a command that is wrong is told of, and nobody asked" play near "calm" "k
     "wait Another chorus (process" "keys c" "calm"
 check "nothing was begun by that" test ! -e near/queue
 check "a command that goes on with a run asks too" play back "calm" "keys :" "keys Ctrl-U" \
-    "type resume again epochs=3 --queue" "keys Enter" "wait Another chorus (process" "wait beside it" "keys c" "calm"
+    "type resume again epochs=3 --queue" "keys Enter" "wait Another chorus (process" "wait now, next to it" "keys c" "calm"
 # The second is typed while the first looks for others; where that was quicker, once more.
 twice()
 {
@@ -90,28 +90,28 @@ twice()
     cp -r back twice
     play twice "calm" "keys :" "keys Ctrl-U" \
         "type run tiny.ini lr=0.2" "keys Enter" "keys :" "keys Ctrl-U" "type resume again epochs=3" "keys Enter" \
-        "wait not begun: what is to start before" "wait beside it" "keys c" "calm" "keys 7" \
+        "wait not begun: what is to start before" "wait now, next to it" "keys c" "calm" "keys 7" \
         "wait not begun: chorus resume again epochs=3" "wait not begun: chorus run tiny.ini lr=0.2"
 }
 check "a question is answered before another takes its place" eval "twice || twice || twice"
 cp -r back along
 check "so does one beside what this program computes, and one that lets that go on behind a pause" play along \
-    "${asked[@]}" "keys r" "keys 2" "wait  running" "keys :" "keys Ctrl-U" "type resume again epochs=3" "keys Enter" \
-    "wait Something runs here already" "keys c" "keys p" "wait  paused" "keys :" "keys Ctrl-U" \
+    "${asked[@]}" "keys n" "keys 2" "wait  running" "keys :" "keys Ctrl-U" "type resume again epochs=3" "keys Enter" \
+    "wait trains here, epoch" "keys c" "keys p" "wait  paused" "keys :" "keys Ctrl-U" \
     "type go -h" "keys Enter" "wait what the command said" "keys Esc" "keys :" "keys Ctrl-U" \
     "type go @" "keys Enter" "wait Another chorus (process" "keys c" "calm" "wait  paused"
 exits 0 "$CHORUS" run tiny.ini epochs=100000 name=rests --background --results rests
 exits 0 "$CHORUS" pause rests --results rests
 check "and one that lets go on what another program has paused" play rests "wait  paused elsewhere" "keys : Ctrl-U" \
-    "type go rests" "keys Enter" "wait Another chorus (process" "wait beside it" "keys c" "calm" "keys : Ctrl-U" \
+    "type go rests" "keys Enter" "wait Another chorus (process" "wait now, next to it" "keys c" "calm" "keys : Ctrl-U" \
     "type stop @ --after-epoch" "keys Enter" "wait Another chorus (process" "keys c" "calm" "wait  paused elsewhere" \
-    "keys : Ctrl-U" "type go rests" "keys Enter" "wait Another chorus (process" "keys b" "wait  running elsewhere"
+    "keys : Ctrl-U" "type go rests" "keys Enter" "wait Another chorus (process" "keys n" "wait  running elsewhere"
 "$CHORUS" stop rests --now --results rests >/dev/null 2>&1
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
-    "wait Another chorus (process" "wait behind it, in the queue" "wait run it beside" "keys b" "wait waits in the queue"
+    "wait Another chorus (process" "wait after it, in the queue" "wait now, next to it" "keys a" "wait waits in the queue"
 check "in the queue, alone on this machine" grep -q "^# options: --resume .* --alone" back/queue/0001-again-*.ini
 if has_terminals; then
-    script "${asked[@]}" "keys b" "wait 1 waits until process" "sleep 1000000"
+    script "${asked[@]}" "keys a" "wait 1 waits until process" "sleep 1000000"
     python3 "$here/play.py" 40x120 "text:until process" gone -- "$CHORUS" --results near --keys script
     check "a terminal that goes leaves one who takes" until_true 20 kill -0 "$(cat gone.pid)"
     sleep 1 # of which it must make nothing

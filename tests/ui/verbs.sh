@@ -89,7 +89,7 @@ check "nothing was started" test "$(ls -d results/2*/ fields/2*/ 2>/dev/null | w
 check "a picture of one's own is answered" play results "calm" "keys P" "calm" "keys i" "wait picture" \
     "type my picture.pgm" "keys Enter" "wait my picture.pgm: " "keys :" "keys Down" \
     "wait predict ${run##*/} 'my picture.pgm'" "keys Esc"
-check "M trains a single model of the same cost" play results "calm" "keys M" "wait as make the cost of" "keys a" \
+check "M trains a single model of the same cost" play results "calm" "keys M" "wait as make the cost of" "keys n" \
     "wait done" "calm"
 check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \

@@ -57,6 +57,7 @@ TEST(numbers_are_read_as_the_c_library_reads_them)
 
 TEST(a_run_of_this_process_by_events_and_rows)
 {
+    struct text words = {0};
     struct record_run *run = plain_run(4);
     struct feed_run *r;
     struct record *record;
@@ -73,6 +74,9 @@ TEST(a_run_of_this_process_by_events_and_rows)
     CHECK(r->own && r->live && r->known);
     CHECK_STR(r->name, run->run);
     CHECK(feed_busy(k.feed));
+    feed_add_busy(k.feed, &words);
+    CHECK_STR(text_str(&words) + strcspn(text_str(&words), " "), " trains here, epoch 1 of 4.");
+    text_free(&words);
     CHECK(isnan(r->left_seconds));
 
     kit_told_step(&k, 7, 50, 5);
@@ -757,6 +761,9 @@ TEST(a_sweep_counts_its_cells)
     feed_add_status(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "best 0.9100, picked on validation");
     CHECK(feed_busy(k.feed));
+    text_clear(&line);
+    feed_add_busy(k.feed, &line);
+    CHECK_STR(text_str(&line), "The sweep board trains here, cell 8 of 12.");
     REQUIRE_OK(feed_stop(k.feed, r, WIRE_AFTER_CELLS, &e)); /* of the sweep, not of its cell */
     REQUIRE(wire_next_command(k.wire, &command, 0));
     CHECK_INT(command.run, 9);
@@ -993,6 +1000,9 @@ TEST(a_refused_start_is_over)
     CHECK(feed_starts(k.feed, r));
     feed_add_status(k.feed, &line, 80);
     CHECK_STR(text_str(&line), "○ starting  first");
+    text_clear(&line);
+    feed_add_busy(k.feed, &line);
+    CHECK_STR(text_str(&line), "first is about to start here.");
     /* Another command that is refused to it does not end it; nor does the next one's start begin. */
     refuse(&k, status.run, "this run has not begun yet");
     feed_take(k.feed, NULL, NULL);

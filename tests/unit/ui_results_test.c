@@ -946,6 +946,46 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
 }
 
 /* Wherever the order puts it; 2 shows what is under the cursor. */
+/* First stands what fits: Enter takes it. The letters mean the same in both orders. */
+TEST(the_single_model_is_trained_now_or_after_what_runs)
+{
+    static const char name[] = "2026-10-29-100000-000-lenet-0001";
+    struct wire *wire = wire_new(16);
+    struct kit k;
+    struct app_int *own = open_asking(&k);
+    char *folder = library_folder(k.app.library, name);
+
+    k.app.jobs = jobs_new("/bin/true", NULL, NULL);
+    k.app.feed = feed_new(wire, k.folder);
+    CHECK(runkeys_make(&k.app, name, 'M'));
+    CHECK_HAS(text_str(&own->question), "as make the cost of 2026-10-29-100000-000-lenet-0001?");
+    REQUIRE(own->answers == 3);
+    CHECK_STR(own->answer[0], "now");
+    CHECK_STR(own->answer[1], "after what waits in the queue");
+    popup_key(&k.app, &(struct key){.code = UI_ENTER});
+    CHECK_STR(text_str(&k.app.did), "run --match 2026-10-29-100000-000-lenet-0001");
+    train_close(&k.app);
+    tell_state(wire, folder, WIRE_RUNNING, false);
+    (void)feed_take(k.app.feed, NULL, NULL);
+    CHECK(runkeys_make(&k.app, name, 'M'));
+    CHECK_HAS(text_str(&own->question), "0001? lenet-0001 trains here");
+    REQUIRE(own->answers == 3);
+    CHECK_STR(own->answer[0], "after it, in the queue");
+    CHECK_STR(own->answer[1], "now, next to it");
+    popup_key(&k.app, &(struct key){.code = 'n'});
+    CHECK_STR(text_str(&k.app.did), "run --match 2026-10-29-100000-000-lenet-0001 --background");
+    CHECK(runkeys_make(&k.app, name, 'M'));
+    popup_key(&k.app, &(struct key){.code = UI_ENTER});
+    CHECK_STR(text_str(&k.app.did), "run --match 2026-10-29-100000-000-lenet-0001 --queue");
+    jobs_free(k.app.jobs);
+    feed_free(k.app.feed);
+    text_free(&k.app.did);
+    text_free(&k.app.about);
+    free(folder);
+    end_asking(&k);
+    wire_free(wire);
+}
+
 TEST(the_cursor_begins_at_what_runs)
 {
     static const char name[] = "2026-10-29-100001-000-lenet-0002";

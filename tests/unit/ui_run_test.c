@@ -277,7 +277,7 @@ TEST(what_is_paused_is_left_going_on_or_stopped)
     sweep.running = 1; /* which computes beside it */
     wire_set_sweep(s.k.wire, &sweep);
     app_quit(&s.app);
-    CHECK_HAS(text_str(&s.app.own->question), "Something runs.");
+    CHECK_HAS(text_str(&s.app.own->question), "The sweep board trains here, cell ");
     popup_close(&s.app);
     sweep.paused = 1;
     wire_set_sweep(s.k.wire, &sweep);
@@ -309,7 +309,7 @@ TEST(what_waits_for_room_is_stopped_at_once_or_not_at_all)
     kit_started(&s.k, 7, record_folder(record), &run->spec, 100);
     take(&s);
     app_quit(&s.app);
-    CHECK_HAS(text_str(&s.app.own->question), "Something runs.");
+    CHECK_HAS(text_str(&s.app.own->question), " trains here, epoch 1 of 4. How do you");
     popup_close(&s.app);
     snprintf(status.path, sizeof status.path, "%s", record_folder(record));
     wire_set_status(s.k.wire, &status);

@@ -1098,13 +1098,14 @@ TEST(what_runs_already_is_queued_behind)
     kit_start();
     kit.busy = true;
     kit_keys("r");
-    CHECK_HAS(kit.question, "[behind it, in the queue] [cancel]");
+    CHECK_STR(kit.question,
+              "lenet-a35b trains here. When should this start? [after it, in the queue] [cancel]");
     kit.busy = false; /* it ends while the question stands */
     kit_watch();
-    CHECK_HAS(kit.question, "What ran here has ended meanwhile: this can start now. [begin now]");
+    CHECK_HAS(kit.question, "What ran here has ended meanwhile: this can start now. [at once]");
     kit.busy = true; /* and another one begins */
     kit.chosen(kit.user, 0);
-    CHECK_HAS(kit.question, "[behind it, in the queue] [cancel]");
+    CHECK_HAS(kit.question, "[after it, in the queue] [cancel]");
     kit.busy = false;
     kit_watch();
     kit.chosen(kit.user, 0);
@@ -1300,7 +1301,7 @@ TEST(a_sweep_that_waits_is_not_queued_again)
     kit_settle();
     kit_keys("r");
     kit_settle();
-    CHECK_HAS(kit.question, "[behind it, in the queue]");
+    CHECK_HAS(kit.question, "[after it, in the queue]");
     kit.chosen(kit.user, 0);
     kit_settle();
     CHECK_HAS(kit.said, "mx waits already, number 1 of the queue (1 shows it)");
@@ -1854,26 +1855,25 @@ TEST(another_program_at_work_is_noticed)
     setenv("CHORUS_CACHE", cache, 1);
     child = other_program(kit.folder, run, &end);
     kit_keys("r");
-    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine;");
-    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine. Next");
+    CHECK_HAS(kit.question, "[after it, in the queue] [now, next to it] [cancel]");
     kit.chosen(kit.user, 1);
     CHECK_INT(kit.runs, 1);
     kit_keys("r");
-    CHECK_HAS(kit.question, "[behind it, in the queue]");
+    CHECK_HAS(kit.question, "[after it, in the queue]");
     end_program(child, end);
     kit.ns = clock_ns() + 1000000000u;
     claim_tick(
         &kit.app); /* the question is about nobody any more, and stands: keys are under way */
     kit_settle();
-    CHECK_STR(kit.question,
-              "The other chorus has ended meanwhile: this can start now. [by the queue, "
-              "behind what may wait there] [run it now] [cancel]");
+    CHECK_STR(kit.question, "The other chorus has ended meanwhile: this can start now. "
+                            "[after what waits in the queue] [now] [cancel]");
     CHECK_INT(kit.runs, 1);
     child = other_program(kit.folder, run, &end); /* others begin while somebody thinks */
     kit.ns += 1000000000u;
     claim_tick(&kit.app);
     kit_settle();
-    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine;");
+    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine. Next");
     end_program(child, end);
     kit.ns += 1000000000u;
     claim_tick(&kit.app);
@@ -1881,13 +1881,13 @@ TEST(another_program_at_work_is_noticed)
     child = other_program(kit.folder, run, &end); /* or at the very moment of the answer */
     kit.chosen(kit.user, 1);
     kit_settle();
-    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "[after it, in the queue] [now, next to it] [cancel]");
     CHECK_INT(kit.runs, 1);
     end_program(child, end);
     kit.ns += 1000000000u;
     claim_tick(&kit.app);
     kit_settle();
-    CHECK_HAS(kit.question, "[run it now]");
+    CHECK_HAS(kit.question, "[now]");
     kit.ns += 1000000000u;
     claim_tick(&kit.app);
     kit.chosen(kit.user, 1); /* while it is looked */
@@ -1898,7 +1898,7 @@ TEST(another_program_at_work_is_noticed)
 
     child = other_program("/", run, &end);
     kit_keys("r");
-    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "[after it, in the queue] [now, next to it] [cancel]");
     CHECK_HAS(kit.question, "with its results in another folder");
     CHECK_HAS(kit.question, "it waits until that has ended, also without this terminal");
     kit.chosen(kit.user, -1);
@@ -1935,7 +1935,7 @@ TEST(what_the_others_take_while_somebody_is_asked_is_not_begun_twice)
     REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", "one", NULL, &e));
     kit_watch();
     kit_keys("Tab Enter r");
-    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "[after it, in the queue] [now, next to it] [cancel]");
     begin_elsewhere("2026-11-23-080910-530-one-4a28");
     kit.chosen(kit.user, 1);
     kit_settle();
@@ -1977,7 +1977,7 @@ TEST(who_begins_at_the_same_time_is_asked)
     }
     REQUIRE(read(told[0], &byte, 1) == 1 && byte == 'y');
     kit_keys("r");
-    CHECK_HAS(kit.question, "[behind it, in the queue] [run it beside] [cancel]");
+    CHECK_HAS(kit.question, "[after it, in the queue] [now, next to it] [cancel]");
     CHECK_INT(kit.runs, 0);
     kit.chosen(kit.user, -1);
     REQUIRE(write(answer[1], "g", 1) == 1 && read(told[0], &byte, 1) == 1);
@@ -2283,7 +2283,7 @@ TEST(running_a_run_again_leaves_the_form_as_it_is)
     CHECK_STR(text_of("lr"), "0.005");
     kit.busy = true;
     screen_setup_load(kit.setup, "2026-11-20-101530-412-lenet-7f3a", true);
-    CHECK_HAS(kit.question, "behind it, in the queue");
+    CHECK_HAS(kit.question, "after it, in the queue");
     kit.chosen(kit.user, 0);
     kit_settle();
     screen_setup.tick(kit.setup);

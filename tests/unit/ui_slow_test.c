@@ -418,7 +418,7 @@ TEST(what_was_begun_before_the_disk_has_answered_is_asked_about)
     kit.busy = true;
     answer();
     CHECK(!kit.app.over);
-    CHECK_HAS(kit.question, "Something runs");
+    CHECK_HAS(kit.question, "lenet-a35b trains here.");
     end_quit();
 }
 
@@ -431,7 +431,7 @@ TEST(what_waits_behind_what_runs_is_told_of)
     kit.busy = true;
     answer();
     CHECK_HAS(kit.question,
-              "Something runs. How do you want to leave? Where it is stopped, 1 queued "
+              "lenet-a35b trains here. How do you want to leave? Where it is stopped, 1 queued "
               "experiment begins with the next chorus.");
     end_quit();
 }
