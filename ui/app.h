@@ -128,7 +128,7 @@ struct app {
     struct claim *claiming;    /* that is being made or asked about */
     struct text did;           /* the command line of what a key did last */
     struct text about;         /* the run that an open question of runkeys is about, */
-    bool about_busy;           /* and whether something ran here when it was asked */
+    bool about_busy;           /* and whether something ran when it was asked */
     struct app_int *own;       /* the loop's */
 };
 
@@ -177,6 +177,9 @@ void app_enter_again(struct app *app, uint64_t entered);
  * none has been since then, with nothing over that screen, so that the line may open again. */
 uint64_t app_keyed(const struct app *app);
 bool app_waits(const struct app *app, int screen, uint64_t keyed);
+/* What a verb has made, where that has a place: "The report is in report/index.html". False: it has none. */
+struct job_end;
+bool app_add_made(const struct app *app, const struct job_end *end, struct text *words);
 /* Runs a command line as ':' does, and remembers it. */
 void app_command(struct app *app, const char *line);
 /* The verb that does what a key has just done, for ':': "stop", of these runs (by their names, blanks
@@ -216,6 +219,8 @@ struct spec_sweep;
 struct record_queue_options;
 void screen_setup_queue_sweep(void *setup, const struct spec_sweep *sweep,
                               const struct record_queue_options *options);
+/* Of what a command has put into the queue as that file: says so, and when it starts. */
+void screen_setup_say_queued(void *setup, const char *path);
 /* A sweep whole, with its name and options. */
 void screen_setup_load_sweep(void *setup, const char *name);
 /* A sentence of what the queue begins where all that runs here is stopped; nothing where nothing waits. */

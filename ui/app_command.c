@@ -36,13 +36,15 @@ static bool one_line(const struct text *out)
     return out->n > 0 && out->n < 200 && (!end || !end[1]);
 }
 
-/* talk: its last words; those that hold the line say what it means, as of what is in the trash. */
-static void say_output(struct app *app, const struct text *out, const char *talk)
+/* Its last words that hold the line say what it means, as of what is in the trash. */
+static void say_output(struct app *app, const struct job_end *end)
 {
-    char *line = mem_text_n(text_str(out), strcspn(text_str(out), "\n"));
+    char *line = mem_text_n(text_str(end->out), strcspn(text_str(end->out), "\n"));
+    const char *talk = end->last_line ? end->last_line : "";
     struct text clean = {0};
 
-    text_add_clean(&clean, line);
+    if (!app_add_made(app, end, &clean))
+        text_add_clean(&clean, line);
     app_say(app, GRID_GOOD, "%s", strstr(talk, text_str(&clean)) ? talk : text_str(&clean));
     text_free(&clean);
     free(line);
@@ -61,7 +63,7 @@ void command_over(void *user, const struct job_end *end)
                 end->last_line && *end->last_line ? end->last_line : "the command failed",
                 end->exit_code);
     else if (one_line(end->out))
-        say_output(app, end->out, end->last_line ? end->last_line : "");
+        say_output(app, end);
     else if (end->out->n)
         show_output(app, end->out);
     else /* as of a list that is empty: its talk says why */
@@ -119,21 +121,25 @@ static void watch(struct app *app, const char **args, size_t n)
     (void)tasks_try(app->tasks, look_up, looked_up, w);
 }
 
-static void begun_over(void *user, const struct job_end *end)
+static bool has(const char *const *args, const char *option)
 {
-    if (!end->exit_code)
-        begun_take(user, end->out);
-    command_over(user, end);
+    while (*args && strcmp(*args, option) != 0)
+        args++;
+    return *args;
 }
 
 void command_start(struct app *app, const char *const *args)
 {
-    bool begins = false;
+    bool begins = has(args, "--background"), help = has(args, "--help") || has(args, "-h");
+    bool queues = !strcmp(args[0], "run") && has(args, "--queue") && !has(args, "--dry-run");
     struct err e;
 
-    for (size_t i = 1; args[i]; i++)
-        begins |= !strcmp(args[i], "--background");
-    if (jobs_start(app->jobs, args, begins ? begun_over : command_over, app, &e) != ERR_OK) {
+    if (jobs_start(app->jobs, args,
+                   help     ? command_over
+                   : begins ? answer_of_begun
+                   : queues ? answer_of_queued
+                            : command_over,
+                   app, &e) != ERR_OK) {
         app_enter_again(app, app_entered(app));
         app_say(app, GRID_BAD, "%s", e.text);
     } else {

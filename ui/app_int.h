@@ -166,6 +166,10 @@ void command_close(struct app *app);
 void command_start(struct app *app, const char *const *args); /* in a process of its own, */
 void command_over(void *user, const struct job_end *end);     /* which tells what came of it */
 
+/* app_answer.c: ends of commands that have begun or queued something, which they say. */
+void answer_of_begun(void *user, const struct job_end *end);
+void answer_of_queued(void *user, const struct job_end *end);
+
 /* app_begun.c: what commands that train have begun, in processes of their own. */
 struct begun;
 void begun_take(struct app *app, const struct text *said); /* by such a command: a path */

@@ -341,29 +341,49 @@ static bool running_sweep(const struct feed *f, const struct feed_run *run,
     return found;
 }
 
-static void add_busy_sweep(const struct wire_sweep_status *s, struct text *out)
+static void add_busy_sweep(const struct wire_sweep_status *s, const char *where, struct text *out)
 {
     text_add(out, "The sweep ");
     text_add_clean(out, s->name);
-    text_addf(out, " %s, cell %s of %s",
-              wire_sweep_lacks_room(s) ? "waits here for room on the disk"
-              : wire_sweep_rests(s)    ? "is paused here"
-                                       : "trains here",
+    text_addf(out, " %s %s%s, cell %s of %s",
+              wire_sweep_lacks_room(s) ? "waits"
+              : wire_sweep_rests(s)    ? "is paused"
+                                       : "trains",
+              where, wire_sweep_lacks_room(s) ? " for room on the disk" : "",
               TEXT_COUNT(wire_sweep_at(s)), TEXT_COUNT(s->cells));
 }
 
-static void add_busy_run(const struct feed *f, const struct feed_run *run, struct text *out)
+static void add_busy_run(const struct feed *f, const struct feed_run *run, const char *where,
+                         struct text *out)
 {
     const char *name = run->name[0] ? study_short_name(run->name) : run->spec.name;
+    bool full = feed_lacks_room(f, run);
 
     text_add_clean(out, *name ? name : "A run");
-    text_addf(out, " %s",
-              feed_lacks_room(f, run)      ? "waits here for room on the disk"
-              : run->state == WIRE_PAUSED  ? "is paused here"
-              : run->state == WIRE_WAITING ? "is about to start here"
-                                           : "trains here");
+    text_addf(out, " %s %s%s",
+              full                         ? "waits"
+              : run->state == WIRE_PAUSED  ? "is paused"
+              : run->state == WIRE_WAITING ? "is about to start"
+                                           : "trains",
+              where, full ? " for room on the disk" : "");
     if (run->state != WIRE_WAITING && run->known && run->facts.epochs)
         text_addf(out, ", epoch %lld of %lld", (long long)run->epoch, (long long)run->facts.epochs);
+}
+
+static bool trains_elsewhere(const struct feed_run *run)
+{
+    return run && !run->own && run->live && !run->dead && run->state == WIRE_RUNNING;
+}
+
+static bool sweeps_elsewhere(const struct feed *f)
+{
+    return f->elsewhere.is.name[0] && !wire_state_ended(f->elsewhere.is.state) &&
+           !wire_sweep_rests(&f->elsewhere.is);
+}
+
+bool feed_sees_busy(struct feed *f)
+{
+    return feed_busy(f) || trains_elsewhere(feed_current(f)) || sweeps_elsewhere(f);
 }
 
 void feed_add_busy(struct feed *f, struct text *out)
@@ -373,11 +393,17 @@ void feed_add_busy(struct feed *f, struct text *out)
 
     /* what trains is named before a run that is paused */
     if (running_sweep(f, run && run->state == WIRE_PAUSED ? NULL : run, &s))
-        add_busy_sweep(&s, out);
+        add_busy_sweep(&s, "here", out);
     else if (run && run->own && !wire_state_ended(run->state))
-        add_busy_run(f, run, out);
-    else
+        add_busy_run(f, run, "here", out);
+    else if (feed_busy(f))
         text_add(out, "A run is about to start here");
+    else if (sweeps_elsewhere(f))
+        add_busy_sweep(&f->elsewhere.is, "elsewhere", out);
+    else if (trains_elsewhere(run))
+        add_busy_run(f, run, "elsewhere", out);
+    else
+        text_add(out, "Nothing trains now");
     text_add(out, ".");
 }
 

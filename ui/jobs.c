@@ -297,6 +297,7 @@ static void end_job(struct jobs *j, size_t i, int status)
         if (job->from[k].part.n)
             tell(j, job, k);
     end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    end.verb = job->verb;
     end.out = &job->out;
     end.last_line = text_str(&job->last);
     end.mark = job->mark;

@@ -13,6 +13,7 @@
 struct jobs;
 
 struct job_end {
+    const char *verb;
     int exit_code;          /* 128 + a signal's number where one ended it */
     const struct text *out; /* its stdout, at most 1 MiB */
     const char *last_line;  /* of its stderr, cleaned: why it failed */

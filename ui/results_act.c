@@ -12,41 +12,19 @@
 
 /* ---- verbs ---- */
 
-/* What a verb made stands in its last line. */
-static void add_made(const struct results *r, const char *line, struct text *out)
-{
-    size_t n = strlen(line), root = strlen(r->app->config.results);
-
-    while (n && line[n - 1] == '\n')
-        n--;
-    for (const char *end; (end = memchr(line, '\n', n)); line = end + 1)
-        n -= (size_t)(end + 1 - line);
-    if (n > root && !strncmp(line, r->app->config.results, root) && line[root] == '/') {
-        line += root + 1;
-        n -= root + 1;
-    }
-    text_add_n(out, line, n);
-}
-
 static void job_done(void *user, const struct job_end *end)
 {
     struct results *r = user;
-    struct text made = {0}, said = {0};
+    struct text said = {0};
 
-    add_made(r, text_str(end->out), &made);
-    text_add_clean(&said, text_str(&made));
-    if (!made.n || strstr(end->last_line, text_str(&said)))
-        text_clear(&said);
-    else if (*end->last_line)
-        text_add(&said, ": ");
-    text_add(&said, end->last_line);
+    if (!app_add_made(r->app, end, &said))
+        text_add(&said, *end->last_line ? end->last_line : "done; 7 shows what it said");
     if (end->exit_code)
         app_enter_again(r->app, end->mark);
     if (end->exit_code == 0)
-        app_say(r->app, GRID_GOOD, "%s", said.n ? text_str(&said) : "done; 7 shows what it said");
+        app_say(r->app, GRID_GOOD, "%s", text_str(&said));
     else
         app_say(r->app, GRID_BAD, "%s (exit %d; 7 shows the log)", end->last_line, end->exit_code);
-    text_free(&made);
     text_free(&said);
     library_tick(r->app->library, true);
 }
@@ -96,16 +74,19 @@ static void take_target(void *user, const char *text)
 {
     struct results *r = user;
     bool report = !strcmp(r->about, "report");
-    const char *more[] = {"-o", text, NULL};
     const char **names;
     size_t count;
+    char *path;
 
     if (!text || !*text)
         return;
+    path = io_home_path(text);
     names = results_asked(r, &count);
     if (count)
-        start_job(r, report ? "report" : "export", names, count, more);
+        start_job(r, report ? "report" : "export", names, count,
+                  (const char *const[]){"-o", path, NULL});
     free(names);
+    free(path);
 }
 
 /* Nothing of that name is replaced unless somebody types it. */

@@ -1,5 +1,6 @@
 #include "ui/runkeys.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "ui/claim.h"
 
@@ -100,15 +101,18 @@ static void take_weights(void *user, const char *path)
 {
     struct app *app = user;
     struct text line = {0};
+    char *whole;
 
-    if (path && *path) {
-        text_add(&line, "weights ");
-        jobs_add_word(&line, text_str(&app->about));
-        text_add(&line, " -o ");
-        jobs_add_word(&line, path);
-        app_command(app, text_str(&line));
-    }
+    if (!path || !*path)
+        return;
+    whole = io_home_path(path);
+    text_add(&line, "weights ");
+    jobs_add_word(&line, text_str(&app->about));
+    text_add(&line, " -o ");
+    jobs_add_word(&line, whole);
+    app_command(app, text_str(&line));
     text_free(&line);
+    free(whole);
 }
 
 static struct claim_choice match_choice(const struct app *app)
@@ -139,7 +143,7 @@ static void ask_match(struct app *app)
     struct claim_choice choice;
     struct text words = {0};
 
-    app->about_busy = feed_busy(app->feed);
+    app->about_busy = feed_sees_busy(app->feed);
     choice = match_choice(app);
     claim_answers(&choice, answers);
     text_add(&words, "Train a single model for as many epochs as make the cost of ");

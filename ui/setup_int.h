@@ -209,6 +209,13 @@ void setup_queue_load(struct setup *s);
 void setup_queue_add(struct setup *s, bool alone);
 void setup_free_queue(struct setup *s);
 
+/* setup_queued.c. waiting: as setup_count_waiting has it. */
+void setup_say_queued(struct setup *s, const char *name, size_t waiting);
+/* promised: unsaid as soon as something is taken from the queue. words are taken over. */
+void setup_say_of_queue(struct setup *s, bool promised, char *words);
+/* How many wait, for any thread; 0: the item is not among them. id 0: its file says which it is. */
+size_t setup_count_waiting(const char *results, const struct record_queued *item);
+
 /* setup_named.c */
 /* Once a second, or less often where they are many; where they are others, it is asked anew. */
 void setup_look_at_named(struct setup *s);

@@ -195,7 +195,7 @@ struct change {
     int64_t by;
     char *goes_on;  /* folder of the run that is added; NULL */
     int64_t epochs; /* of it; 0: as many as it has */
-    char *behind;   /* what runs; NULL: that is not said */
+    size_t waiting; /* experiments, once it is added; 0: it was taken already */
     bool alone;     /* nor beside who has results in another folder */
     bool once;      /* not where it waits already */
     enum { ADD, MOVE, REMOVE } kind;
@@ -281,11 +281,16 @@ static enum err_code check_waits(const struct change *c, struct err *e)
 
 static enum err_code add_to_queue(struct change *c, struct err *e)
 {
+    struct record_queued item = {0};
+
     if (c->goes_on)
         TRY(make_resume(c, e));
     if (c->once)
         TRY(check_waits(c, e));
-    return record_queue_add(c->results, text_str(&c->text), c->name, NULL, e);
+    TRY(record_queue_add(c->results, text_str(&c->text), c->name, &item, e));
+    c->waiting = setup_count_waiting(c->results, &item);
+    record_queue_free_item(&item);
+    return ERR_OK;
 }
 
 static void change(void *arg)
@@ -303,17 +308,6 @@ static void change(void *arg)
         c->e.code = ERR_OK;
 }
 
-/* Said, and in the log: what is told of the queue comes true only later. */
-static void say_of_queue(struct setup *s, bool promised, char *words)
-{
-    app_say(s->app, promised ? GRID_GOOD : GRID_TEXT, "%s", words);
-    app_log(s->app, LOG_INFO, words);
-    free(s->promised);
-    s->promised = promised ? words : NULL;
-    if (!promised)
-        free(words);
-}
-
 static void changed(void *arg, bool dropped)
 {
     struct change *c = arg;
@@ -324,15 +318,10 @@ static void changed(void *arg, bool dropped)
     if (s && !dropped) {
         if (c->e.code != ERR_OK)
             app_say(s->app, GRID_BAD, "%s", c->e.text);
-        else if (c->kind == ADD && c->behind)
-            say_of_queue(
-                s, true,
-                mem_textf("%s waits in the queue for %s (1 shows it)", c->name, c->behind));
         else if (c->kind == ADD)
-            say_of_queue(s, true,
-                         mem_textf("%s is in the queue, and begins when its turn comes", c->name));
+            setup_say_queued(s, c->name, c->waiting);
         else if (c->kind == REMOVE)
-            say_of_queue(s, false, mem_textf("%s is out of the queue", c->name));
+            setup_say_of_queue(s, false, mem_textf("%s is out of the queue", c->name));
         s->queue_stamp = 0; /* another look */
         s->queue_again = s->queue_reading;
         s->app->dirty = true;
@@ -341,7 +330,6 @@ static void changed(void *arg, bool dropped)
     free(c->item.file);
     free(c->item.name);
     free(c->goes_on);
-    free(c->behind);
     text_free(&c->text);
     free(c->results);
     free(c->name);
@@ -521,11 +509,8 @@ static const char *short_name(const char *run)
 
 static void go_on_behind(struct setup *s, struct change *c)
 {
-    const struct feed_run *now = feed_current(s->app->feed);
-
     c->kind = ADD;
     c->once = true;
-    c->behind = mem_text(now && now->own && now->name[0] ? short_name(now->name) : "what runs");
     tasks_add_slow(s->app->tasks, change, changed, c);
 }
 

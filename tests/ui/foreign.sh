@@ -108,7 +108,7 @@ check "and one that lets go on what another program has paused" play rests "wait
     "keys : Ctrl-U" "type go rests" "keys Enter" "wait Another chorus (process" "keys n" "wait  running elsewhere"
 "$CHORUS" stop rests --now --results rests >/dev/null 2>&1
 check "a run that would go on waits for it too" play back "keys 2" "calm" "keys R" "wait go on to" "keys Enter" \
-    "wait Another chorus (process" "wait after it, in the queue" "wait now, next to it" "keys a" "wait waits in the queue"
+    "wait Another chorus (process" "wait after it, in the queue" "wait now, next to it" "keys a" "wait Queued: again-"
 check "in the queue, alone on this machine" grep -q "^# options: --resume .* --alone" back/queue/0001-again-*.ini
 if has_terminals; then
     script "${asked[@]}" "keys a" "wait 1 waits until process" "sleep 1000000"

@@ -71,7 +71,7 @@ check "a box waits for the line that is typed" play results "calm" "keys :" "key
 mkdir begins drops
 check "what is checked still begins only behind the answer to q" play begins "calm" "keys :" "keys Ctrl-U" \
     "type run tiny.ini data=long.csv model=mlp epochs=1" "keys Enter q" "wait epochs=1 has not begun yet" "sleep 4000" \
-    "wait epochs=1 has not begun yet" "keys c" "gone has not begun yet" "wait runs in the background"
+    "wait epochs=1 has not begun yet" "keys c" "gone has not begun yet" "wait  in the background, "
 check "and is begun" test "$(ls -d begins/2*/ | wc -l)" = 1
 check "or not at all" play drops "calm" "keys :" "keys Ctrl-U" "type run tiny.ini data=long.csv model=mlp epochs=1" \
     "keys Enter q" "wait has not begun yet" "keys l"
@@ -89,8 +89,16 @@ check "nothing was started" test "$(ls -d results/2*/ fields/2*/ 2>/dev/null | w
 check "a picture of one's own is answered" play results "calm" "keys P" "calm" "keys i" "wait picture" \
     "type my picture.pgm" "keys Enter" "wait my picture.pgm: " "keys :" "keys Down" \
     "wait predict ${run##*/} 'my picture.pgm'" "keys Esc"
-check "M trains a single model of the same cost" play results "calm" "keys M" "wait as make the cost of" "keys n" \
-    "wait done" "calm"
+export CHORUS_FAKE_SCRIPT="step_ms=5 stuck=20 stuck_file=$PWD/gate"
+(until_true 60 test -e asks-again && : >gate) &
+check "M trains a single model of the same cost, now where nothing runs, and says which" play results "calm" "keys M" \
+    "wait as make the cost of" "save asks-m" "keys Enter" "wait Training tiny-" "wait in the background, 6 epochs: Results (3) lists it." \
+    "wait running elsewhere" "keys M" "wait  trains elsewhere, epoch 1 of 6." "wait after it, in the queue" "save asks-again" \
+    "keys c" "wait done" "calm"
+wait
+rm -f gate
+unset CHORUS_FAKE_SCRIPT
+check "without the path of its folder" eval '! grep -q "behind\|beside" asks-m && ! grep -q "results/2" said'
 check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
     "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
@@ -145,7 +153,10 @@ wait
 rm -f gate asked
 (until_true 60 test -e asked && : >gate) &
 check "leaving after the epoch is taken back by q" play back "calm" "keys r" "wait running" \
-    "keys : Ctrl-U" "type run tiny.ini name=behind epochs=1 --queue" "keys Enter" "wait 1 waits" "keys Esc" "keys q" \
+    "keys : Ctrl-U" "type run tiny.ini name=behind epochs=1 --queue" "keys Enter" "wait Queued: behind starts after first-" \
+    "wait . 1 in the queue (1 shows it)." "wait 1 waits" "keys Esc" "keys 3" "calm" "keys End M" "wait  trains here, epoch 1 of" \
+    "keys Enter" "wait Queued: tiny starts after first-" "wait . 2 in the queue (1 shows them)." "keys 1 Tab End d" "wait number 2" \
+    "keys t" "wait is out of the queue" "keys 2 q" \
     "wait How do you want" "keys a" "wait leaving after this epoch; q takes that back" "keys q" "wait take it back" \
     "keys t" "wait taken back" "save asked" "wait ✓ done  behind" "calm"
 wait
@@ -178,14 +189,14 @@ check "it had them" test "$(ls -d swept/2*/ | wc -l)" = 3
 mkdir begun
 export CHORUS_FAKE_SCRIPT='step_ms=25'
 check "q asks of what a command has begun, and stops it" play begun "calm" "keys : Ctrl-U" \
-    "type run tiny.ini epochs=100000 name=mine" "keys Enter" "wait runs in the background" "wait running elsewhere" "keys q" "wait begun by a command" \
+    "type run tiny.ini epochs=100000 name=mine" "keys Enter" "wait  in the background, " "wait running elsewhere" "keys q" "wait begun by a command" \
     "wait leave it running" "keys c" "gone begun by a command" "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" \
-    "keys : Ctrl-U" "type resume @" "keys Enter" "wait runs in the background" "keys q" "wait begun by a command, computes in a process" "keys n"
+    "keys : Ctrl-U" "type resume @" "keys Enter" "wait  in the background, " "keys q" "wait begun by a command, computes in a process" "keys n"
 check "it is stopped" until_true 30 state_is begun/2* stopped
 check "and asks no more of what has ended" play begun "calm" "keys : Ctrl-U" "type resume @" "keys Enter" \
-    "wait runs in the background" "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" "keys q" "sleep 1000000"
+    "wait  in the background, " "keys : Ctrl-U" "type stop @" "keys Enter" "wait is stopped" "keys q" "sleep 1000000"
 check "it is told beside what waits in the queue" play begun "calm" "keys : Ctrl-U" "type resume @" "keys Enter" \
-    "wait runs in the background" "keys : Ctrl-U" "type run tiny.ini name=two --queue" "keys Enter" "wait queue" \
+    "wait  in the background, " "keys : Ctrl-U" "type run tiny.ini name=two --queue" "keys Enter" "wait queue" \
     "keys q" "wait begun by a command, computes on in any case" "wait nobody else would take" "keys c" \
     "keys : Ctrl-U" "type queue rm 1.." "keys Enter" "wait is out of the queue" "keys : Ctrl-U" "type stop @" "keys Enter" \
     "wait is stopped" "keys q" "sleep 1000000"
@@ -203,11 +214,16 @@ wait
 export CHORUS_FAKE=1 # whose weights are all the same
 one joined name=a epochs=1 backend=cpu
 one joined name=b epochs=1 backend=cpu lr=0.02
-check "E says what it made" play joined "keys 3" "wait 2 runs" "keys *" "keys E" "wait : they differ in lr" "calm"
+check "E says what it made" play joined "keys 3" "wait 2 runs" "keys *" "keys E" "wait The average is the run tiny-ens2-" \
+    "wait : they differ in lr" "calm"
 check "R does not train an average" play joined "keys 3" "wait ens2" "keys Home Enter" "wait tiny-ens2" "calm" "gone go on" \
     "keys R" "wait It is an average of runs, which cannot be trained on" "gone go on to"
 check "a report says where it lies" play joined "keys 3" "wait ens2" "keys Home x r" "wait folder of the report" "keys Enter" \
-    "wait report/index.html"
+    "wait The report is in report/index.html"
+check "below the results too, and at home" play joined "keys 3" "wait ens2" "keys Home x r" "keys Ctrl-U" "type $work/joined/of-it" \
+    "keys Enter" "wait The report is in $work/joined/of-it/index.html" "keys x r Ctrl-U" "type ~/of-it" "keys Enter" \
+    "wait The report is in $HOME/of-it/index.html" "keys W" "wait weights into" "keys Ctrl-U" "type ~/its.safetensors" "keys Enter" \
+    "wait $HOME/its.safetensors"
 sum=$(cksum <report/manifest.txt)
 check "another one has another name" play joined "keys 3" "wait ens2" "keys Home x r" "wait report-2" "keys Enter" \
     "wait report-2/index.html"

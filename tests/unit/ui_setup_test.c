@@ -1116,7 +1116,7 @@ TEST(what_runs_already_is_queued_behind)
     kit.chosen(kit.user, 0);
     kit_settle();
     CHECK_INT(kit.runs, 1);
-    CHECK_STR(kit.said, "first is in the queue, and begins when its turn comes");
+    CHECK_STR(kit.said, "Queued: first starts after lenet-a35b. 1 in the queue (1 shows it).");
     choose("lr");
     kit_keys("Enter 0.1,0.2 Enter Esc r");
     kit.chosen(kit.user, 0);
@@ -1188,7 +1188,7 @@ TEST(what_was_promised_of_the_queue_ends_when_it_is_taken)
     screen_setup.tick(kit.setup);
     kit_settle();
     CHECK_INT(kit.setup->queue, 1);
-    CHECK_STR(kit.said, "first is in the queue, and begins when its turn comes");
+    CHECK_STR(kit.said, "Queued: first starts after lenet-a35b. 1 in the queue (1 shows it).");
     REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
     REQUIRE(n == 1);
     REQUIRE_OK(record_queue_remove(kit.folder, &list[0], &e));
@@ -1352,6 +1352,35 @@ TEST(a_sweep_with_nothing_to_run_says_so)
     kit_end();
 }
 
+/* Whoever takes it may be quicker than the answer, which names no file that is gone. */
+TEST(what_a_command_has_queued_is_said_as_it_is_by_then)
+{
+    struct record_queued items[2] = {{0}};
+    char *path;
+    struct err e;
+
+    kit_start();
+    for (int i = 0; i < 2; i++)
+        REQUIRE_OK(record_queue_add(kit.folder, "epochs = 3\n", i ? "mx" : "lenet", &items[i], &e));
+    path = record_queue_path(kit.folder, &items[1]);
+    screen_setup_say_queued(kit.setup, path);
+    kit_settle();
+    CHECK_STR(kit.said, "Queued: mx starts when its turn comes. 2 in the queue (1 shows them).");
+    kit.busy = true;
+    screen_setup_say_queued(kit.setup, path);
+    kit_settle();
+    CHECK_STR(kit.said, "Queued: mx starts after lenet-a35b. 2 in the queue (1 shows them).");
+    REQUIRE_OK(record_queue_remove(kit.folder, &items[1], &e));
+    screen_setup_say_queued(kit.setup, path);
+    kit_settle();
+    CHECK_STR(kit.said, "Out of the queue already: mx starts now (2 shows it).");
+    CHECK_STR(kit.logged, kit.said);
+    for (int i = 0; i < 2; i++)
+        record_queue_free_item(&items[i]);
+    free(path);
+    kit_end();
+}
+
 TEST(what_goes_on_behind_another_waits_in_the_queue)
 {
     static const char name[] = "2026-11-20-101530-412-lenet-7f3a";
@@ -1370,8 +1399,8 @@ TEST(what_goes_on_behind_another_waits_in_the_queue)
         screen_setup_queue_run(kit.setup, folder, 5, false);
         kit_settle();
         CHECK_HAS(kit.said, i ? "lenet-7f3a waits already, number 1 of the queue"
-                              : "lenet-7f3a waits in the queue for lenet-a35b (1 shows it)");
-        CHECK_HAS(kit.logged, "lenet-7f3a waits in the queue for lenet-a35b");
+                              : "Queued: lenet-7f3a starts after lenet-a35b. 1 in the queue (1");
+        CHECK_HAS(kit.logged, "Queued: lenet-7f3a starts after lenet-a35b.");
     }
     spec_sweep_init(&sweep);
     REQUIRE_OK(spec_sweep_set(&sweep, "lr", "0.1,0.2,0.3", NULL, NULL, &e));
@@ -1379,7 +1408,9 @@ TEST(what_goes_on_behind_another_waits_in_the_queue)
     for (int i = 0; i < 2; i++) {
         screen_setup_queue_sweep(kit.setup, &sweep, &options);
         kit_settle();
-        CHECK_HAS(kit.said, i ? "mx waits already, number 2" : "mx waits in the queue for lenet");
+        CHECK_HAS(kit.said,
+                  i ? "mx waits already, number 2"
+                    : "Queued: mx starts after lenet-a35b. 2 in the queue (1 shows them)");
     }
     REQUIRE_OK(record_queue_list(kit.folder, &list, &n, &e));
     REQUIRE(n == 2);
