@@ -604,6 +604,8 @@ static void end_asking(struct kit *k)
     popup_close(&k->app);
     text_free(&k->app.own->question);
     text_free(&k->app.own->label);
+    text_free(&k->app.did);
+    text_free(&k->app.about);
     for (int i = 0; i < k->app.own->answers; i++)
         free(k->app.own->answer[i]);
     line_free(&k->app.own->typed);
@@ -979,8 +981,6 @@ TEST(the_single_model_is_trained_now_or_after_what_runs)
     CHECK_STR(text_str(&k.app.did), "run --match 2026-10-29-100000-000-lenet-0001 --queue");
     jobs_free(k.app.jobs);
     feed_free(k.app.feed);
-    text_free(&k.app.did);
-    text_free(&k.app.about);
     free(folder);
     end_asking(&k);
     wire_free(wire);
