@@ -263,6 +263,19 @@ static const char *note_of(const struct sweepview_sweep *s)
                        : NULL;
 }
 
+/* What tells its page from the others; NULL: it has one alone. */
+static const char *note_of_page(const struct sweepview_sweep *s, const struct sweepview_look *look,
+                                struct sweepview_board *board)
+{
+    struct text words = {0};
+
+    for (size_t d = 0; d < s->dims; d++)
+        if (!is_shown(s, look, d) && s->dim[d].values > 1)
+            text_addf(&words, "%s%s = %s", words.n ? ", " : "page ", s->dim[d].name,
+                      s->dim[d].brief[look->at[d]]);
+    return words.n ? keep(board, &words) : NULL;
+}
+
 void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look *look,
                           struct sweepview_board *out)
 {
@@ -280,7 +293,6 @@ void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look
     look->view.best = 0;
     look->view.legend = true;
     look->view.note = note_of(s);
-    look->view.scale = scale_of(s);
     /* Of what a cell may come to say, so that no column changes its width on the way there. */
     look->view.least = s->repeats > 1 ? 16 : 13;
     look->view.least_brief = 7;
@@ -303,6 +315,8 @@ void sweepview_make_board(const struct sweepview_sweep *s, struct sweepview_look
     out->view = &look->view;
     out->board = (struct board){
         .far_below = true,
+        .scale = scale_of(s),
+        .note = note_of_page(s, look, out),
         .title = share_in_per_cent() ? "test accuracy %" : "test accuracy",
         .per_cent = share_in_per_cent(),
         .row_label = look->rows < s->dims ? s->dim[look->rows].name : "",

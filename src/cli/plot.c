@@ -28,6 +28,8 @@ struct wish {
     enum plot_level level;
     int columns, rows;
     double width_mm, height_mm;
+    char **word; /* (words): which runs */
+    int words;
 };
 
 static const struct cli_usage usage = {
@@ -339,10 +341,18 @@ static int print_text(const struct wish *w, const struct text *t)
     return code;
 }
 
+/* "where devices=1, batch=64": by what the words on the command line chose the runs of a board. */
+static void add_where(const struct wish *w, struct text *out)
+{
+    for (int i = 0; i < w->words; i++)
+        if (strpbrk(w->word[i], "=<>"))
+            text_addf(out, "%s%s", out->n ? ", " : "where ", w->word[i]);
+}
+
 static int draw_figure(struct wish *w, const struct study_run *runs, size_t count)
 {
     struct figures f;
-    struct text out = {0};
+    struct text out = {0}, where = {0};
     struct err e;
     int code;
 
@@ -350,6 +360,8 @@ static int draw_figure(struct wish *w, const struct study_run *runs, size_t coun
         return err_exit_code(ERR_INPUT);
     if (make(&f, w, runs, count, &e) != ERR_OK)
         return cli_fail(&e);
+    add_where(w, &where);
+    f.board.note = text_str(&where);
     if (w->file) {
         code = write_figure(w, (struct figure){.panel = f.panel, .panels = f.panels});
         if (f.note.n)
@@ -359,6 +371,7 @@ static int draw_figure(struct wish *w, const struct study_run *runs, size_t coun
         code = print_text(w, &out);
     }
     text_free(&out);
+    text_free(&where);
     figures_free(&f);
     return code;
 }
@@ -397,6 +410,8 @@ int cli_plot(int argc, char **argv)
         return cli_refuse("plot needs a RUN, such as @ for the newest; `chorus ls` lists them");
     if (!check(&w))
         return err_exit_code(ERR_INPUT);
+    w.word = argv + 1;
+    w.words = argc - 1;
     if (cli_find_runs(argc - 1, argv + 1, &entry, &count, &e) != ERR_OK)
         return cli_fail(&e);
     if (results_open_runs(entry, &count, &runs, &e) != ERR_OK)

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "draw/ink.h"
+#include "draw/words.h"
 #include "study/stats.h"
 
 #include <math.h>
@@ -46,26 +47,32 @@ double board_level(const struct board *b, int cell)
     return value > 0 ? log10(value) : NAN;
 }
 
-bool board_range(const struct board *b, double *lo, double *hi)
+bool board_find_scale(const struct board *b, struct board_scale *out)
 {
-    struct board_scale far;
-
-    if (b->far_below && board_scale(b->value, (size_t)b->rows * (size_t)b->columns, &far)) {
-        *lo = far.lo;
-        *hi = far.hi;
+    *out = b->scale;
+    if (out->hi > out->lo ||
+        (b->far_below && board_scale(b->value, (size_t)b->rows * (size_t)b->columns, out)))
         return true;
-    }
-    *lo = INFINITY;
-    *hi = -INFINITY;
+    *out = (struct board_scale){.lo = INFINITY, .hi = -INFINITY};
     for (int i = 0; i < b->rows * b->columns; i++) {
         double level = board_level(b, i);
 
         if (!isfinite(level))
             continue;
-        *lo = fmin(*lo, level);
-        *hi = fmax(*hi, level);
+        out->lo = fmin(out->lo, level);
+        out->hi = fmax(out->hi, level);
     }
-    return *hi >= *lo;
+    return out->hi >= out->lo;
+}
+
+bool board_range(const struct board *b, double *lo, double *hi)
+{
+    struct board_scale scale;
+    bool any = board_find_scale(b, &scale);
+
+    *lo = scale.lo;
+    *hi = scale.hi;
+    return any;
 }
 
 double board_shade_in(const struct board *b, int cell, double lo, double hi)
@@ -147,8 +154,8 @@ void board_text(const struct board *b, int columns, bool colours, struct text *o
     if (names > columns / 3)
         names = columns / 3;
     width = cell_width(b, columns - names);
-    if (b->title && *b->title)
-        text_addf(out, "%s\n", b->title);
+    words_add_title(out, b->title, b->note);
+    text_add(out, b->title && *b->title ? "\n" : "");
     text_addf(out, "%*s  %s\n", names, "", b->column_label ? b->column_label : "");
     add_right(out, b->row_label ? b->row_label : "", names);
     for (int c = 0; c < b->columns; c++) {
@@ -177,11 +184,49 @@ void board_text(const struct board *b, int columns, bool colours, struct text *o
 
 /* ---- ink ---- */
 
+#define SCALE_WIDE 6.0 /* of each of its shades */
+
+/* An end of the scale in the digits of the words. */
+static void add_end(const struct board *b, double level, struct text *out)
+{
+    double value = b->by_magnitude ? pow(10, level) : b->per_cent ? 100 * level : level;
+
+    text_addf(out,
+              b->by_magnitude    ? "%.0f"
+              : b->per_cent      ? "%.2f"
+              : fabs(value) < 10 ? "%.4f"
+                                 : "%.1f",
+              value);
+}
+
+/* What colours mean, above bottom; returns the height that it takes: none where all are one. */
+static double ink_scale(const struct board *b, struct ink *ink, double x, double bottom)
+{
+    struct board_scale scale;
+    struct text lo = {0}, hi = {0};
+
+    if (!board_find_scale(b, &scale) || !(scale.hi > scale.lo))
+        return 0;
+    add_end(b, scale.lo, &lo);
+    text_add(&lo, scale.below ? " or less" : "");
+    add_end(b, scale.hi, &hi);
+    text_add(&hi, b->by_magnitude ? ", by logarithms" : "");
+    ink_words(ink, x, bottom, INK_START, text_str(&lo));
+    x += ink_width(ink, text_str(&lo)) + 6;
+    for (int i = 0; i < GRID_SHADES; i++)
+        ink_box(ink, x + i * SCALE_WIDE, bottom - 0.8 * INK_FONT, SCALE_WIDE, 0.9 * INK_FONT,
+                i / (GRID_SHADES - 1.0), 0);
+    ink_words(ink, x + GRID_SHADES * SCALE_WIDE + 6, bottom, INK_START, text_str(&hi));
+    text_free(&lo);
+    text_free(&hi);
+    return 1.5 * INK_FONT;
+}
+
 void board_ink(const struct board *b, struct ink *ink, double left, double top, double width,
                double height)
 {
-    double names = ink_width(ink, b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT, lo,
-           hi;
+    double names = ink_width(ink, b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT;
+    double lo, hi;
 
     if (!b->rows || !b->columns)
         return;
@@ -190,17 +235,14 @@ void board_ink(const struct board *b, struct ink *ink, double left, double top, 
         names = fmax(names, ink_width(ink, b->row_name[r]));
     x = left + names + 16;
     cell_w = (left + width - 12 - x) / b->columns;
-    if (b->title && *b->title) {
-        ink_title(ink, x, y, b->title);
-        y += 1.6 * INK_FONT;
-    }
+    y += ink_heading(ink, x, y, left + width - x, b->title, b->note);
     ink_words(ink, x + cell_w * b->columns / 2, y, INK_MIDDLE, b->column_label);
     y += 1.4 * INK_FONT;
     ink_words(ink, x - 8, y, INK_END, b->row_label);
     for (int c = 0; c < b->columns; c++)
         ink_words(ink, x + (c + 0.5) * cell_w, y, INK_MIDDLE, b->column_name[c]);
     y += 0.6 * INK_FONT;
-    cell_h = (top + height - 8 - y) / b->rows;
+    cell_h = (top + height - 8 - ink_scale(b, ink, x, top + height - 8) - y) / b->rows;
     for (int i = 0; i < b->rows * b->columns; i++) {
         double shade = board_shade_in(b, i, lo, hi);
         double cx = x + i % b->columns * cell_w, cy = y + (double)(i / b->columns) * cell_h;

@@ -228,11 +228,10 @@ static void draw_more(const struct board *b, struct grid *g, struct rect in,
 void board_grid(const struct board *b, struct grid *g, struct rect in, struct board_view *v)
 {
     int names = names_width(b, in.columns), room = in.columns - names - 1;
-    struct board_scale scale = v->scale;
+    struct board_scale scale;
     bool marks;
 
-    if (!(scale.hi > scale.lo))
-        board_range(b, &scale.lo, &scale.hi);
+    board_find_scale(b, &scale);
     v->rows = v->columns = 0;
     if (!b->rows || !b->columns || in.rows < 3 || room < LEAST_WIDE)
         return;

@@ -8,6 +8,7 @@
 #include "study/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +210,8 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
     const char *metric = wish->metric;
 
     c->panels = metric ? 1 : 2;
+    if (wish->smooth > 1)
+        snprintf(c->note, sizeof c->note, "smoothed over %lld points", (long long)wish->smooth);
     for (int i = 0; i < c->panels; i++) {
         struct plot *p = &c->panel[i];
 
@@ -216,6 +219,7 @@ static void set_panels(struct curves *c, const struct curves_wish *wish, int axi
             p->title = metric;
         else
             p->title = (metric && !strcmp(metric, "acc")) || i == 1 ? "accuracy" : "loss";
+        p->note = c->note[0] ? c->note : NULL;
         p->x_label = axes[axis].label;
         p->whole_x = axes[axis].whole;
         p->parts_x = axes[axis].parts;

@@ -35,6 +35,7 @@ struct curves {
     size_t lines, room;
     struct plot_series *series[2];
     struct plot_band *band[2];
+    char note[48]; /* of both panels: "smoothed over 5 points" */
 };
 
 enum err_code curves_make(struct curves *c, const struct record_entry *runs, size_t count,

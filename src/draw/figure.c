@@ -1,21 +1,21 @@
 #include "draw/figure.h"
 
 #include "base/mem.h"
-#include "base/sheet.h"
+#include "draw/figure_int.h"
 #include "draw/ink.h"
+#include "draw/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *title_of(const struct figure_panel *p)
+void figure_add_title(const struct figure_panel *p, struct text *out)
 {
-    const char *title = p->board         ? p->board->title
-                        : p->plot->title ? p->plot->title
-                                         : p->plot->y_label;
-
-    return title ? title : "";
+    if (p->board)
+        words_add_title(out, p->board->title, p->board->note);
+    else
+        words_add_title(out, p->plot->title ? p->plot->title : p->plot->y_label, p->plot->note);
 }
 
 static void draw(const struct figure *f, struct ink *ink)
@@ -37,8 +37,10 @@ static void draw_with(const struct figure *f, bool pdf, struct text *out)
     struct text title = {0};
     struct ink ink;
 
-    for (int i = 0; i < f->panels; i++)
-        text_addf(&title, "%s%s", i ? ", " : "", title_of(&f->panel[i]));
+    for (int i = 0; i < f->panels; i++) {
+        text_add(&title, i ? "; " : "");
+        figure_add_title(&f->panel[i], &title);
+    }
     (pdf ? ink_begin_pdf : ink_begin_svg)(&ink, f->width_mm, f->height_mm, text_str(&title),
                                           f->mono, out);
     draw(f, &ink);
@@ -59,8 +61,6 @@ void figure_pdf(const struct figure *f, struct text *out)
 
 #define TEX_LETTER 1.8 /* mm, of a letter in a legend */
 
-/* Names in the CSV: series s of panel p is pPsS_x and pPsS_y; band b is pPbB_x and pPbB_y, the outline of
- * its areas; a board's are pP_column, pP_row, pP_value and, by magnitude, pP_level. */
 static void add_names(struct text *out, const char *option, const char *const *names, int n)
 {
     text_addf(out, ",\n  %s={", option);
@@ -106,12 +106,16 @@ static void tex_axis(const struct figure *f, const struct figure_panel *p, int n
                      struct text *out)
 {
     const struct board *b = p->board;
+    struct text title = {0};
 
+    figure_add_title(p, &title);
     text_addf(out,
               "\\begin{axis}[\n  width=%.1fmm, height=%.1fmm, scale only axis, at={(%.1fmm,0)},\n"
               "  title={",
-              f->width_mm / f->panels - 22, f->height_mm - 26, number * f->width_mm / f->panels);
-    text_add_tex(out, title_of(p));
+              f->width_mm / f->panels - (b ? 40 : 22), f->height_mm - 26,
+              number * f->width_mm / f->panels);
+    text_add_tex(out, text_str(&title));
+    text_free(&title);
     text_add(out, "}, xlabel={");
     text_add_tex(out, b ? b->column_label : p->plot->x_label);
     text_add(out, "}, ylabel={");
@@ -128,8 +132,9 @@ static void tex_axis(const struct figure *f, const struct figure_panel *p, int n
         text_addf(
             out,
             ",\n  colormap name=chorus, enlargelimits=false, y dir=reverse, xtick={0,...,%d}, "
-            "ytick={0,...,%d}",
-            b->columns - 1, b->rows - 1);
+            "ytick={0,...,%d}, colorbar, colorbar style={width=3mm, font=\\footnotesize%s}",
+            b->columns - 1, b->rows - 1,
+            b->by_magnitude ? ", yticklabel={$10^{\\pgfmathprintnumber{\\tick}}$}" : "");
         tex_range(b, out);
         add_names(out, "xticklabels", b->column_name, b->columns);
         add_names(out, "yticklabels", b->row_name, b->rows);
@@ -167,23 +172,31 @@ static void tex_colours(struct text *out)
         text_addf(out, "\\definecolor{chorus%d}{HTML}{%06X}\n", i, ink_role(i, false));
 }
 
-static void tex_curves(const struct plot *p, int panel, const char *csv, bool mono,
-                       struct text *out)
+/* By the place of its columns: pgfplots does not know quotes, which names may have. */
+static void tex_table(int column, const char *csv, struct text *out)
 {
+    text_addf(out,
+              " table[col sep=comma, header=false, skip first n=1, x index=%d, y index=%d] {%s}",
+              column, column + 1, csv);
+}
+
+static void tex_curves(const struct figure *f, int panel, const char *csv, struct text *out)
+{
+    const struct plot *p = f->panel[panel].plot;
+    bool mono = f->mono;
     char colour[32] = "black";
 
     for (int b = 0; b < p->bands; b++) {
         if (!mono)
             snprintf(colour, sizeof colour, "chorus%d", p->band[b].colour % INK_ROLES);
-        text_addf(out,
-                  "\\addplot[draw=none, fill=%s, fill opacity=0.18, forget plot] table[col "
-                  "sep=comma, x=p%db%d_x, y=p%db%d_y] {%s};\n",
-                  colour, panel, b, panel, b, csv);
+        text_addf(out, "\\addplot[draw=none, fill=%s, fill opacity=0.18, forget plot]", colour);
+        tex_table(figure_column(f, panel, p->count + b), csv, out);
+        text_add(out, ";\n");
     }
     for (int s = 0; s < p->count; s++) {
         tex_role(&p->series[s], mono, out);
-        text_addf(out, " table[col sep=comma, x=p%ds%d_x, y=p%ds%d_y] {%s};\n\\addlegendentry{",
-                  panel, s, panel, s, csv);
+        tex_table(figure_column(f, panel, s), csv, out);
+        text_add(out, ";\n\\addlegendentry{");
         text_add_tex(out, p->series[s].label);
         text_add(out, "}\n");
     }
@@ -225,158 +238,8 @@ void figure_tex(const struct figure *f, const char *csv_name, struct text *out)
         if (f->panel[i].board)
             tex_board(f->panel[i].board, i, csv_name, out);
         else
-            tex_curves(f->panel[i].plot, i, csv_name, f->mono, out);
+            tex_curves(f, i, csv_name, out);
         text_add(out, "\\end{axis}\n");
     }
     text_add(out, "\\end{tikzpicture}\n");
-}
-
-/* ---- the values themselves ---- */
-
-struct outline { /* of a band's areas: forth along the upper edge, back along the lower one */
-    double *x, *y;
-    size_t n;
-};
-
-static struct outline outline_of(const struct plot_band *b, bool log_y)
-{
-    struct outline o = {mem_new(3 * b->n + 1, sizeof(double)),
-                        mem_new(3 * b->n + 1, sizeof(double)), 0};
-
-    for (size_t from = 0, to; from < b->n; from = to + 1) {
-        for (to = from;
-             to < b->n && isfinite(b->lo[to]) && isfinite(b->hi[to]) && (!log_y || b->lo[to] > 0);
-             to++) {
-            o.x[o.n] = b->x[to];
-            o.y[o.n++] = b->hi[to];
-        }
-        for (size_t i = to; i-- > from;) {
-            o.x[o.n] = b->x[i];
-            o.y[o.n++] = b->lo[i];
-        }
-        if (to > from && to < b->n) { /* the next area begins behind a gap */
-            o.x[o.n] = b->x[to];
-            o.y[o.n++] = NAN;
-        }
-    }
-    return o;
-}
-
-static size_t most_rows(const struct figure *f, struct outline *const *outline)
-{
-    size_t most = 0;
-
-    for (int i = 0; i < f->panels; i++) {
-        const struct board *b = f->panel[i].board;
-
-        if (b && (size_t)(b->rows * b->columns) > most)
-            most = (size_t)(b->rows * b->columns);
-        for (int s = 0; !b && s < f->panel[i].plot->count; s++)
-            if (f->panel[i].plot->series[s].n > most)
-                most = f->panel[i].plot->series[s].n;
-        for (int k = 0; !b && k < f->panel[i].plot->bands; k++)
-            if (outline[i][k].n > most)
-                most = outline[i][k].n;
-    }
-    return most;
-}
-
-static void add_head(const struct figure_panel *p, int panel, struct text *row)
-{
-    static const char *const board[] = {"column", "row", "value", "level"};
-    struct text name = {0};
-
-    for (int i = 0; i < (p->board ? 3 + p->board->by_magnitude : 2 * p->plot->count); i++) {
-        text_clear(&name);
-        if (p->board)
-            text_addf(&name, "p%d_%s", panel, board[i]);
-        else
-            text_addf(&name, "p%ds%d_%c", panel, i / 2, "xy"[i % 2]);
-        sheet_add_text(row, text_str(&name));
-    }
-    for (int i = 0; !p->board && i < 2 * p->plot->bands; i++) {
-        text_clear(&name);
-        text_addf(&name, "p%db%d_%c", panel, i / 2, "xy"[i % 2]);
-        sheet_add_text(row, text_str(&name));
-    }
-    text_free(&name);
-}
-
-static void add_values(const struct figure_panel *p, const struct outline *outline, size_t r,
-                       struct text *row)
-{
-    const struct board *b = p->board;
-
-    if (b && r < (size_t)(b->rows * b->columns)) {
-        sheet_add_int(row, (int64_t)r % b->columns);
-        sheet_add_int(row, (int64_t)r / b->columns);
-        sheet_add_double(row, b->value[r]);
-        if (b->by_magnitude)
-            sheet_add_double(row, board_level(b, (int)r));
-    } else if (b) {
-        for (int i = 0; i < 3 + b->by_magnitude; i++)
-            sheet_add_text(row, "nan");
-    }
-    for (int s = 0; !b && s < p->plot->count; s++) {
-        const struct plot_series *series = &p->plot->series[s];
-
-        /* nan behind a shorter series' end: pgfplots takes no empty field */
-        sheet_add_double(row, r < series->n ? series->x[r] : NAN);
-        sheet_add_double(row, r < series->n ? series->y[r] : NAN);
-    }
-    for (int i = 0; !b && i < p->plot->bands; i++) {
-        sheet_add_double(row, r < outline[i].n ? outline[i].x[r] : NAN);
-        sheet_add_double(row, r < outline[i].n ? outline[i].y[r] : NAN);
-    }
-}
-
-static struct outline **make_outlines(const struct figure *f)
-{
-    struct outline **all = mem_new((size_t)f->panels + 1, sizeof *all);
-
-    for (int i = 0; i < f->panels; i++) {
-        const struct plot *p = f->panel[i].plot;
-        int bands = f->panel[i].board ? 0 : p->bands;
-
-        all[i] = mem_new((size_t)bands + 1, sizeof *all[i]);
-        for (int k = 0; k < bands; k++)
-            all[i][k] = outline_of(&p->band[k], p->log_y);
-    }
-    return all;
-}
-
-static void free_outlines(struct outline **all, const struct figure *f)
-{
-    for (int i = 0; i < f->panels; i++) {
-        for (int k = 0; !f->panel[i].board && k < f->panel[i].plot->bands; k++) {
-            free(all[i][k].x);
-            free(all[i][k].y);
-        }
-        free(all[i]);
-    }
-    free(all);
-}
-
-bool figure_is_csv(const char *text)
-{
-    return !strncmp(text, "p0s0_x,", 7) || !strncmp(text, "p0_column,", 10);
-}
-
-void figure_csv(const struct figure *f, struct text *out)
-{
-    struct text row = {0};
-    struct outline **outline = make_outlines(f);
-    size_t rows = most_rows(f, outline);
-
-    for (int i = 0; i < f->panels; i++)
-        add_head(&f->panel[i], i, &row);
-    sheet_end_row(&row);
-    for (size_t r = 0; r < rows; r++) {
-        for (int i = 0; i < f->panels; i++)
-            add_values(&f->panel[i], outline[i], r, &row);
-        sheet_end_row(&row);
-    }
-    text_add_n(out, text_str(&row), row.n);
-    free_outlines(outline, f);
-    text_free(&row);
 }

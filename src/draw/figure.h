@@ -21,6 +21,7 @@ void figure_svg(const struct figure *f, struct text *out);
 void figure_pdf(const struct figure *f, struct text *out);
 /* For pgfplots: a tikzpicture that reads its values from the CSV whose name it is given. */
 void figure_tex(const struct figure *f, const char *csv_name, struct text *out);
+/* Curves by the names of the legend, with the panel in front: "epoch of loss: test,loss: test". */
 void figure_csv(const struct figure *f, struct text *out);
 /* Whether these are the first bytes of such a CSV. */
 bool figure_is_csv(const char *text);

@@ -2,6 +2,7 @@
 #include "draw/figure.h"
 
 #include "base/mem.h"
+#include "draw/figure_int.h"
 #include "draw/ink.h"
 
 #include <math.h>
@@ -58,24 +59,25 @@ static void add_range(const struct plot *p, struct text *out)
     text_addf(out, "set yrange [%s:%s]\n", from, to);
 }
 
-static void add_columns(struct text *out, const char *csv, int panel, char kind, int number)
+/* gnuplot counts columns from 1. */
+static void add_columns(struct text *out, const char *csv, int column)
 {
     add_word(out, csv);
-    text_addf(out, " using (column('p%d%c%d_x')):(column('p%d%c%d_y'))", panel, kind, number, panel,
-              kind, number);
+    text_addf(out, " skip 1 using %d:%d", column + 1, column + 2);
 }
 
-static void add_curves(const struct plot *p, int panel, const char *csv, bool mono,
-                       struct text *out)
+static void add_curves(const struct figure *f, int panel, const char *csv, struct text *out)
 {
     static const int marks[] = {7, 9, 5, 13}; /* the shapes of ink_mark */
+    const struct plot *p = f->panel[panel].plot;
+    bool mono = f->mono;
 
     add_range(p, out);
     text_add(out, "set xrange [0:*]\nset grid\nset key below left Left reverse vertical samplen 2 "
                   "noenhanced\nplot");
     for (int b = 0; b < p->bands; b++) {
         text_add(out, b ? ", \\\n  " : " \\\n  ");
-        add_columns(out, csv, panel, 'b', b);
+        add_columns(out, csv, figure_column(f, panel, p->count + b));
         text_addf(out,
                   " with filledcurves closed fillstyle transparent solid 0.18 noborder linecolor "
                   "rgb '#%06X' notitle",
@@ -85,7 +87,7 @@ static void add_curves(const struct plot *p, int panel, const char *csv, bool mo
         const struct plot_series *series = &p->series[s];
 
         text_add(out, s || p->bands ? ", \\\n  " : " \\\n  ");
-        add_columns(out, csv, panel, 's', s);
+        add_columns(out, csv, figure_column(f, panel, s));
         text_addf(out,
                   " with linespoints linecolor rgb '#%06X' pointtype %d pointsize 0.5 dashtype %d "
                   "title ",
@@ -167,13 +169,17 @@ void figure_gnuplot(const struct figure *f, const char *csv, const char *svg, st
         const struct board *b = f->panel[i].board;
         const struct plot *p = f->panel[i].plot;
 
-        add_setting(out, "title", b ? b->title : p->title);
+        struct text title = {0};
+
+        figure_add_title(&f->panel[i], &title);
+        add_setting(out, "title", text_str(&title));
+        text_free(&title);
         add_setting(out, "xlabel", b ? b->column_label : p->x_label);
         add_setting(out, "ylabel", b ? b->row_label : p->y_label);
         if (b)
             add_board(b, i, csv, out);
         else
-            add_curves(p, i, csv, f->mono, out);
+            add_curves(f, i, csv, out);
     }
     text_add(out, "unset multiplot\nunset output\n");
 }

@@ -46,14 +46,14 @@ unsigned ink_role(int role, bool mono)
     return mono ? 0x000000 : colours[(unsigned)role % INK_ROLES];
 }
 
-/* Between five fixed points of a scale whose lightness falls evenly. */
+/* Between five fixed points of a scale whose lightness rises evenly, to a yellow that shows on white. */
 unsigned ink_shade(double shade)
 {
-    static const double at[5][3] = {{0xf7, 0xfb, 0xe8},
-                                    {0xb5, 0xdf, 0xc0},
-                                    {0x5b, 0xb4, 0xb8},
+    static const double at[5][3] = {{0x25, 0x2f, 0x6b},
                                     {0x2f, 0x74, 0xa6},
-                                    {0x25, 0x2f, 0x6b}};
+                                    {0x5b, 0xb4, 0xb8},
+                                    {0xb5, 0xdf, 0xc0},
+                                    {0xf7, 0xf3, 0xb0}};
     double place = fmin(fmax(shade, 0), 1) * 4;
     int from = place >= 4 ? 3 : (int)place;
     unsigned colour = 0;
@@ -68,7 +68,7 @@ unsigned ink_shade(double shade)
 
 bool ink_shade_is_dark(double shade)
 {
-    return shade > 0.55;
+    return shade < 0.45;
 }
 
 void ink_path(struct ink *ink, const struct ink_point *points, size_t n, enum ink_kind kind,
@@ -101,6 +101,39 @@ void ink_title(struct ink *ink, double x, double y, const char *words)
 {
     if (words && *words)
         ink->ops->words(ink, x, y, INK_START, true, INK_PLAIN, words);
+}
+
+void ink_fit(const struct ink *ink, const char *label, double width, struct text *out)
+{
+    text_clear(out);
+    text_add(out, label ? label : "");
+    if (ink_width(ink, text_str(out)) <= width)
+        return;
+    while (out->n && ink_width(ink, text_str(out)) + ink_width(ink, "...") > width) {
+        while (out->n && (out->s[out->n - 1] & 0xc0) == 0x80)
+            out->s[--out->n] = 0;
+        out->s[out->n ? --out->n : 0] = 0;
+    }
+    text_add(out, "...");
+}
+
+double ink_heading(struct ink *ink, double x, double y, double width, const char *title,
+                   const char *note)
+{
+    double height = 0;
+    struct text fitting = {0};
+
+    if (title && *title) {
+        ink_title(ink, x, y, title);
+        height += 1.5 * INK_FONT;
+    }
+    if (note && *note) {
+        ink_fit(ink, note, width, &fitting);
+        ink_words(ink, x, y + height, INK_START, text_str(&fitting));
+        height += 1.5 * INK_FONT;
+    }
+    text_free(&fitting);
+    return height;
 }
 
 void ink_words_on(struct ink *ink, double x, double y, double shade, const char *words)

@@ -64,12 +64,17 @@ void ink_mark(struct ink *ink, double x, double y, int role);
 void ink_box(struct ink *ink, double x, double y, double w, double h, double shade, int role);
 void ink_words(struct ink *ink, double x, double y, enum ink_anchor anchor, const char *words);
 void ink_title(struct ink *ink, double x, double y, const char *words);
+/* A title and below it how to read the figure, cut to the width. Returns the height that they take. */
+double ink_heading(struct ink *ink, double x, double y, double width, const char *title,
+                   const char *note);
+/* A label cut to a width, with dots in place of its end. */
+void ink_fit(const struct ink *ink, const char *label, double width, struct text *out);
 /* On a box of that shade: dark or light, so that it can be read. */
 void ink_words_on(struct ink *ink, double x, double y, double shade, const char *words);
 /* Of words as they are drawn: in a PDF exactly, in an SVG in the widest of the fonts it may get. */
 double ink_width(const struct ink *ink, const char *words);
 
-/* The scale of boards, readable in grey and by the colour-blind: 0xRRGGBB. */
+/* The scale of boards from dark (0) to light (1), readable in grey and by the colour-blind: 0xRRGGBB. */
 unsigned ink_shade(double shade);
 bool ink_shade_is_dark(double shade); /* words on it are white */
 unsigned ink_role(int role, bool mono);

@@ -33,6 +33,7 @@ enum plot_unit { PLOT_NUMBER, PLOT_TIME }; /* time is in seconds; its labels: 1:
 
 struct plot {
     const char *title, *x_label, *y_label;
+    const char *note; /* how to read it, shown with the title: "smoothed over 5 points"; or NULL */
     const struct plot_series *series;
     int count;
     const struct plot_band *band; /* (bands) */

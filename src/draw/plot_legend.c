@@ -329,9 +329,9 @@ static double *read_values(const struct plot *p, const struct plot_view *v)
     return value;
 }
 
-static const char *title_of(const struct plot *p)
+static void add_title(const struct plot *p, struct text *out)
 {
-    return p->title ? p->title : p->y_label ? p->y_label : "";
+    words_add_title(out, p->title ? p->title : p->y_label, p->note);
 }
 
 bool plot_legend_fits(const struct plot *p)
@@ -339,10 +339,14 @@ bool plot_legend_fits(const struct plot *p)
     struct plot_canvas c = {.p = p};
     double *value = p->values ? read_values(p, NULL) : NULL;
     struct legend l = {.c = &c, .value = value, .names = named(p), .name = UNCUT};
-    int title = plot_length(title_of(p));
-    bool fits =
-        column_beside(&l, title) >= 0 || fits_below(&l, p->columns, most_rows(p) - (title > 0));
+    struct text words = {0};
+    bool fits;
+    int title;
 
+    add_title(p, &words);
+    title = plot_length(text_str(&words));
+    fits = column_beside(&l, title) >= 0 || fits_below(&l, p->columns, most_rows(p) - (title > 0));
+    text_free(&words);
     free(value);
     return fits;
 }
@@ -350,10 +354,15 @@ bool plot_legend_fits(const struct plot *p)
 int plot_draw_head(struct plot_canvas *c, const struct plot_view *v)
 {
     const struct plot *p = c->p;
-    int column = plot_put_text(c, 0, 0, p->columns, title_of(p), PLOT_TEXT), rows = column ? 1 : 0;
     struct legend l = {.c = c, .names = named(p)};
+    struct text title = {0};
     double *value = NULL;
+    int column, rows;
 
+    add_title(p, &title);
+    column = plot_put_text(c, 0, 0, p->columns, text_str(&title), PLOT_TEXT);
+    rows = column ? 1 : 0;
+    text_free(&title);
     if (!p->count)
         return rows;
     if (p->values)

@@ -13,21 +13,6 @@ struct box {
     double left, top, width, height;
 };
 
-/* A label cut to a width, with dots in place of its end. */
-static void fit_label(const struct ink *ink, const char *label, double width, struct text *out)
-{
-    text_clear(out);
-    text_add(out, label ? label : "");
-    if (ink_width(ink, text_str(out)) <= width)
-        return;
-    while (out->n && ink_width(ink, text_str(out)) + ink_width(ink, "...") > width) {
-        while (out->n && (out->s[out->n - 1] & 0xc0) == 0x80)
-            out->s[--out->n] = 0;
-        out->s[out->n ? --out->n : 0] = 0;
-    }
-    text_add(out, "...");
-}
-
 /* The legend stands above the curves and wraps, at most over two fifths of the plot; returns the
  * height that it takes. */
 static double draw_legend(struct ink *ink, const struct plot *p, const struct box *b, double y)
@@ -39,7 +24,7 @@ static double draw_legend(struct ink *ink, const struct plot *p, const struct bo
         const struct plot_series *s = &p->series[i];
         double width;
 
-        fit_label(ink, s->label, b->width - 26, &label);
+        ink_fit(ink, s->label, b->width - 26, &label);
         width = 26 + ink_width(ink, text_str(&label));
         if (x > b->left && x + width > b->left + b->width) {
             if (lines == most) {
@@ -154,10 +139,7 @@ void plot_ink(const struct plot *p, struct ink *ink, double left, double top, do
         label = fmax(label, ink_width(ink, v.y.label[i]));
     b.left += label + 14;
     b.width -= label + 14 + 12;
-    if (title && *title) {
-        ink_title(ink, b.left, head, title);
-        head += FONT * 1.5;
-    }
+    head += ink_heading(ink, b.left, head, b.width, title, p->note);
     head += draw_legend(ink, p, &b, head) - FONT * 0.5;
     b.height -= head - b.top + 3.4 * FONT;
     b.top = head;

@@ -63,32 +63,31 @@ static const struct theme_role light[GRID_SHADE] = {
 
 const struct theme_role *theme_role(bool is_light, int role)
 {
-    static struct theme_role shade[2][GRID_SHADES];
+    static struct theme_role shade[GRID_SHADES];
 
     if (role < 0 || role >= GRID_ROLES)
         role = GRID_TEXT;
     if (role < GRID_SHADE)
         return is_light ? &light[role] : &dark[role];
     role -= GRID_SHADE;
-    if (!shade[1][0].ground) {
+    if (!shade[0].ground) {
         /* One hue from light to dark, so that their order is seen; no two alike, none of them a
          * grey. */
         static const short many[] = {230, 195, 159, 153, 117, 81, 75, 39,
                                      33,  32,  26,  25,  20,  19, 18, 17};
         static const short eight[] = {4, 4, 4, 4, 6, 6, 6, 6, 2, 2, 2, 2, 3, 3, 3, 3};
 
-        /* On a dark ground from its dark end, so that what is high stands out on either. */
-        for (int i = 0; i < 2 * GRID_SHADES; i++) {
-            bool on_light = i >= GRID_SHADES;
-            int which = i % GRID_SHADES, place = on_light ? which : GRID_SHADES - 1 - which;
+        /* High is light on either ground, as in figures. */
+        for (int i = 0; i < GRID_SHADES; i++) {
+            int place = GRID_SHADES - 1 - i;
 
-            shade[on_light][which] = (struct theme_role){.text = place < 10 ? 16 : 231,
-                                                         .ground = many[place],
-                                                         .text8 = which < 4 ? 7 : 0,
-                                                         .ground8 = eight[which]};
+            shade[i] = (struct theme_role){.text = place < 10 ? 16 : 231,
+                                           .ground = many[place],
+                                           .text8 = i < 4 ? 7 : 0,
+                                           .ground8 = eight[i]};
         }
     }
-    return &shade[is_light][role];
+    return &shade[role];
 }
 
 unsigned theme_rgb(short colour)

@@ -164,3 +164,9 @@ void words_add_plain(struct text *out, const char *s)
         }
     }
 }
+
+void words_add_title(struct text *out, const char *title, const char *note)
+{
+    if (title && *title)
+        text_addf(out, note && *note ? "%s, %s" : "%s", title, note);
+}

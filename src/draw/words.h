@@ -24,5 +24,7 @@ char words_plain(uint32_t code);
 /* A clean text in ASCII, as wide but for a "±" without a number behind a blank: "0.8 ± 0.1" as "0.8 +-0.1",
  * "± is" as "+- is". */
 void words_add_plain(struct text *out, const char *s);
+/* "loss, smoothed over 5 points"; without a title nothing. Both may be NULL. */
+void words_add_title(struct text *out, const char *title, const char *note);
 
 #endif

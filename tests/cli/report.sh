@@ -180,7 +180,7 @@ if command -v gnuplot >/dev/null; then
         check "the figure of $figure too" grep -q '<path stroke=\|<polygon' report/$figure-gnuplot.svg
     done
     check "every curve and band of the page" test "$(grep -c 'gnuplot_plot_[0-9]*[a-z]*"' report/curves-gnuplot.svg)" = \
-        "$(head -n 1 report/figures/curves.csv | tr , '\n' | grep -c _x)"
+        "$(head -n 1 report/figures/curves.csv | tr , '\n' | grep -c '^"*epoch of ')"
     check "the words of the board" grep -q '±' report/board-gnuplot.svg
 else
     skip "gnuplot draws it" "there is no gnuplot"

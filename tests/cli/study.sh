@@ -224,7 +224,7 @@ check "legends below their own panels" test "$(grep -c "legend style={at={(0.5,-
 exits 0 "$CHORUS" run tiny.ini lr=0.01,0.02 seed=1,2 epochs=2 --results bands --quiet
 exits 0 "$CHORUS" plot @all --metric test_acc --over seed --band sd -o bands.tex --results bands
 check "bands in pgfplots" test "$(grep -c "fill opacity=0.18, forget plot" bands.tex)" = 2
-check "with the values of their outlines" grep -q "p0b1_x,p0b1_y" bands.csv
+check "with the values of their outlines" grep -q ",epoch of band of test_acc: lr=0.02,band of test_acc: lr=0.02$" bands.csv
 exits 0 "$CHORUS" report @all -o wide --results some
 exits 0 "$CHORUS" compare --help
 check "what a wide table takes in LaTeX is said" grep -q "^  --tex .*booktabs.*graphicx" out

@@ -1516,7 +1516,8 @@ TEST(what_is_seen_is_written_as_a_figure)
     s.view.smooth = 0;
     s.view.axis = FEED_EPOCH;
     for (int i = 0; runview_forms[i]; i++) {
-        static const char *const want[] = {"accuracy", "%PDF", "p1s1_y", "screen as curves.csv"};
+        static const char *const want[] = {
+            "accuracy", "%PDF", "epoch of accuracy: test,accuracy: test\n", "screen as curves.csv"};
 
         text_clear(&out);
         REQUIRE_OK(write_as(&s, runview_forms[i], &out, &e));

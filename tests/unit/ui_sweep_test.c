@@ -523,7 +523,7 @@ static void draw_roles(const double *value, int n, struct board_view *view, int 
         names[i] = "64";
     }
     view->row = view->column = -1;
-    board_scale(value, (size_t)n, &view->scale);
+    board_scale(value, (size_t)n, &b.scale);
     grid_init(&g, 6, 120, false);
     board_grid(&b, &g, grid_all(&g), view);
     for (int i = 0; i < n; i++)
@@ -612,8 +612,8 @@ TEST(a_colour_means_the_same_on_all_pages)
     for (size_t page = 0; page < 2; page++) {
         sweepview_set_page(s, &look, page);
         sweepview_make_board(s, &look, &b);
-        CHECK_NEAR(look.view.scale.lo, 0.80, 1e-12);
-        CHECK_NEAR(look.view.scale.hi, 0.90, 1e-12);
+        CHECK_NEAR(b.board.scale.lo, 0.80, 1e-12);
+        CHECK_NEAR(b.board.scale.hi, 0.90, 1e-12);
         sweepview_free_board(&b);
     }
     sweepview_free(s);
