@@ -410,8 +410,9 @@ static void write_work(void *arg)
     w->there = !w->replace && io_exists(w->path);
     if (w->there)
         return;
-    paper_write(&w->paper, w->form, &bytes);
-    w->code = io_replace_file(w->path, text_str(&bytes), bytes.n, &w->e);
+    w->code = paper_write(&w->paper, w->form, &bytes, &w->e);
+    if (w->code == ERR_OK)
+        w->code = io_replace_file(w->path, text_str(&bytes), bytes.n, &w->e);
     text_free(&bytes);
 }
 
@@ -479,7 +480,8 @@ static void write_done(void *arg, bool dropped)
     if (!dropped && w->there && ask_to_replace(w))
         return;
     if (!dropped && !w->there && w->code == ERR_OK)
-        app_say(w->app, GRID_GOOD, "written: %s", w->path);
+        app_say(w->app, GRID_GOOD, "written: %s%s%s", w->path, w->paper.what ? ": " : "",
+                w->paper.what ? w->paper.what : "");
     else if (!dropped && !w->there)
         say_not_written(w);
     free_writing(w);

@@ -32,7 +32,7 @@ static void draw_plot(struct compare *c, struct grid *g, struct rect at, int pan
     if (c->log_y && !c->scaling)
         text_add(&words, "log ");
     if (c->smooth && !c->scaling)
-        text_addf(&words, "smooth %d ", c->smooth);
+        text_addf(&words, "smoothed over %d points ", c->smooth);
     if (c->over && !c->scaling)
         text_add(&words, "mean and sd over seed ");
     if (c->cursor && !c->scaling && panel == 0)

@@ -113,6 +113,59 @@ void compare_runs(void *screen, struct text *out)
         text_add(out, all_names(c) + 1);
 }
 
+/* What a curve does not say itself: "smoothed over 3 points, at equal model-images: 120,000". */
+static void add_note(const struct compare *c, const struct plot *p, bool raw, struct text *out)
+{
+    char number[TEXT_NUMBER_ROOM];
+
+    if (c->scaling)
+        return;
+    text_add(out, c->over ? "mean and sd over seed" : "");
+    if (p->note)
+        text_addf(out, "%s%s", out->n ? ", " : "", p->note);
+    if (!c->equal.on || raw) /* all points are there, on both sides of it */
+        return;
+    study_budget_text(number, c->equal.budget,
+                      study_least_cost(c->set->run, c->set->count, c->equal.budget).cost);
+    text_addf(out, "%sat equal %s: %s", out->n ? ", " : "", study_budget_name[c->equal.budget],
+              number);
+}
+
+/* raw: values of accuracies are parts of one whatever the screen shows. */
+static void add_panel(struct compare *c, int panel, bool raw, struct paper *out)
+{
+    struct plot plot = c->plot[panel];
+    const char *title = c->title[panel];
+    struct text note = {0};
+
+    if (!plot.count)
+        return;
+    if (c->scaling) /* the screen's are as short as its legend */
+        compare_name_scaling(c, panel, 0);
+    else if (raw)
+        compare_metric(compare_first_metric(c) + panel, &title);
+    add_note(c, &plot, raw, &note);
+    plot.note = text_str(&note);
+    paper_add_plot(out, &plot, title);
+    text_free(&note);
+}
+
+/* raw: as they were measured. */
+static enum err_code add_curves(struct compare *c, bool raw, struct paper *out, struct err *e)
+{
+    int smooth = c->smooth;
+
+    c->stale |= raw && smooth;
+    c->smooth = raw ? 0 : smooth;
+    compare_renew(c);
+    for (int i = 0; i < c->panels; i++)
+        add_panel(c, i, raw, out);
+    c->stale |= c->smooth != smooth;
+    c->smooth = smooth;
+    out->what = raw ? "the curves (Tab chooses the table)" : NULL;
+    return out->plots ? ERR_OK : err_set(e, ERR_INPUT, "%s", c->missing[0]);
+}
+
 enum err_code compare_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct compare *c = screen;
@@ -121,17 +174,11 @@ enum err_code compare_write(void *screen, const char *form, struct paper *out, s
     if (!c->set || !c->set->count)
         return err_set(e, ERR_INPUT, "there is no run to compare: Space marks runs on Results");
     compare_renew(c);
-    if (!strcmp(form, "svg") || !strcmp(form, "pdf")) {
-        for (int i = 0; i < c->panels; i++) {
-            if (c->scaling) /* the screen's are as short as its legend */
-                compare_name_scaling(c, i, 0);
-            if (c->plot[i].count)
-                paper_add_plot(out, &c->plot[i], c->title[i]);
-        }
-        return out->plots ? ERR_OK : err_set(e, ERR_INPUT, "%s", c->missing[0]);
-    }
+    if (!strcmp(form, "svg") || !strcmp(form, "pdf") || (!strcmp(form, "csv") && !c->table_pane))
+        return add_curves(c, !strcmp(form, "csv"), out, e);
     if (c->wrong[0])
         return err_set(e, ERR_INPUT, "%s", c->wrong);
+    out->what = strcmp(form, "csv") ? "the table" : "the table (Tab chooses the curves)";
     if (!strcmp(form, "csv")) /* it has a row a run, and of these there are few */
         study_table_csv(&c->table, &out->text);
     else if (!strcmp(form, "md"))

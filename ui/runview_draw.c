@@ -307,6 +307,8 @@ static void draw_plot(struct grid *g, struct rect in, struct runview_panel *p, c
                    GRID_DIM, empty);
 }
 
+#define WHOLE_TITLE 50 /* columns: all that is said of a plot has room beside each other */
+
 static void draw_plots(struct runview *v, const struct feed_run *run, struct grid *g,
                        struct rect in)
 {
@@ -322,7 +324,9 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
     if (run->reading)
         snprintf(words, sizeof words, "reading");
     else if (v->smooth > 1)
-        snprintf(words, sizeof words, "over %lld rows", (long long)v->smooth);
+        snprintf(words, sizeof words,
+                 left.columns < WHOLE_TITLE ? "smooth %lld rows" : "smoothed over %lld rows",
+                 (long long)v->smooth);
     snprintf(title, sizeof title, "loss%s%s", v->log_y ? ", log" : "", v->zoom ? ", zoomed" : "");
     draw_plot(g, left, &v->loss, title, words,
               run->steps.n           ? "None of its values is finite."

@@ -24,6 +24,7 @@ struct runview_panel {
     struct plot plot;
     struct plot_series series[RUNVIEW_SERIES];
     struct rect in; /* where it was drawn last */
+    char note[48];  /* on paper: "train steps smoothed over 5 rows" */
 };
 
 struct runview {

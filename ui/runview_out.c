@@ -29,36 +29,48 @@ void runview_command(void *screen, struct text *out)
     /* Here rows of steps are smoothed, which the verb does not draw: its --smooth is of epochs. */
 }
 
-/* The two plots as they are seen, on paper: without the cursor. Members have no names on the screen,
- * where the table tells of them, but need them where there is none. */
+/* Without the cursor. Members have no names on the screen, where the table tells of them, but need them
+ * where there is none. */
+static void add_panel(struct runview_panel *p, const char *title, struct paper *out)
+{
+    char member[RUNVIEW_MEMBERS][24];
+    int members = 0;
+
+    for (int k = 0; k < p->plot.count; k++)
+        if (!p->series[k].label && members < RUNVIEW_MEMBERS) {
+            snprintf(member[members], sizeof *member, "member %d", p->series[k].colour - 2);
+            p->series[k].label = member[members++];
+        }
+    if (p->plot.count)
+        paper_add_plot(out, &p->plot, title);
+}
+
+/* The two plots as they are seen. raw: as they were measured, by the axis' whole name. */
+static void add_plots(struct runview *v, const struct feed_run *run, bool raw, struct paper *out)
+{
+    int64_t smooth = v->smooth;
+
+    v->smooth = raw ? 0 : smooth;
+    runview_make(v, run);
+    if (raw)
+        v->loss.plot.x_label = v->acc.plot.x_label = runview_axes[v->axis];
+    add_panel(&v->loss, "loss", out);
+    add_panel(&v->acc, "accuracy", out);
+    v->smooth = smooth;
+    runview_make(v, run); /* without those names */
+}
+
+/* LaTeX reads its values from the CSV. */
 enum err_code runview_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
-    static const char *const title[] = {"loss", "accuracy"};
     struct runview *v = screen;
-    struct runview_panel *both[] = {&v->loss, &v->acc};
     struct feed_run *run = runview_run(v);
-    char member[RUNVIEW_MEMBERS][24];
 
     if (!run)
         return err_set(e, ERR_INPUT, "there is no run to draw");
-    runview_make(v, run);
-    for (int i = 0; i < 2; i++) {
-        int members = 0;
-
-        if (!both[i]->plot.count)
-            continue;
-        for (int k = 0; k < both[i]->plot.count; k++)
-            if (!both[i]->series[k].label && members < RUNVIEW_MEMBERS) {
-                snprintf(member[members], sizeof *member, "member %d",
-                         both[i]->series[k].colour - 2);
-                both[i]->series[k].label = member[members++];
-            }
-        paper_add_plot(out, &both[i]->plot, title[i]);
-    }
-    runview_make(v, run); /* without those names */
+    add_plots(v, run, !strcmp(form, "csv") || !strcmp(form, "tex"), out);
     if (!out->plots)
         return err_set(e, ERR_INPUT, "%s has no point to draw", /* one that waits has no name yet */
                        run->name[0] ? study_short_name(run->name) : "the run");
-    (void)form;
     return ERR_OK;
 }

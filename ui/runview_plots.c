@@ -5,6 +5,7 @@
 #include "ui/share.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define WHOLE_NAMES 60 /* columns of a panel: an axis' whole name has room between its labels */
@@ -119,10 +120,17 @@ static struct plot_series *add(struct runview_panel *to, const char *label, cons
 }
 
 /* A smooth curve stands for these values, which are told. */
-static void measured(struct plot_series *s, const double *y)
+static void measured(struct runview *v, struct runview_panel *to, struct plot_series *s,
+                     const double *y)
 {
-    if (s)
-        s->measured = y;
+    if (!s)
+        return;
+    s->measured = y;
+    if (v->smooth > 1) {
+        snprintf(to->note, sizeof to->note, "%s smoothed over %lld rows", s->label,
+                 (long long)v->smooth);
+        to->plot.note = to->note;
+    }
 }
 
 static void begin(struct runview *v, struct runview_panel *to)
@@ -231,11 +239,13 @@ void runview_make(struct runview *v, const struct feed_run *run)
     if (v->steps.n < e->n)
         add(&v->loss, train_loss, make_middles(v, run), e->y[FEED_TRAIN_LOSS], e->n, COLOUR_TRAIN);
     else
-        measured(add(&v->loss, step_loss, v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN),
+        measured(v, &v->loss,
+                 add(&v->loss, step_loss, v->steps.x, v->steps.loss, v->steps.n, COLOUR_TRAIN),
                  run->steps.loss);
     /* Until the first epoch has ended, what training says of accuracy is all there is. */
     if (!e->n)
-        measured(add(&v->acc, train_acc, v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN),
+        measured(v, &v->acc,
+                 add(&v->acc, train_acc, v->steps.x, v->steps.acc, v->steps.n, COLOUR_TRAIN),
                  run->steps.acc);
     else if (!ensemble)
         add(&v->acc, train_acc, make_middles(v, run), e->y[FEED_TRAIN_ACC], e->n, COLOUR_TRAIN);

@@ -100,10 +100,22 @@ static void add_row(const struct sweepview_sweep *s, size_t group, struct study_
     free(at);
 }
 
-/* A row for each cell of the page, in its order: rows of the board one after the other. */
-static void make_table(const struct sweepview *v, const struct board *board, struct study_table *t)
+/* The cells of a page, the rows of its board one after the other. */
+static void add_page(const struct sweepview_sweep *s, const struct sweepview_look *look,
+                     struct study_table *t)
+{
+    size_t rows = look->rows < s->dims ? s->dim[look->rows].values : 1;
+    size_t columns = look->columns < s->dims ? s->dim[look->columns].values : 1;
+
+    for (size_t i = 0; i < rows * columns; i++)
+        add_row(s, sweepview_shown_group(s, look, i / columns, i % columns), t);
+}
+
+/* A row for each cell of all pages. */
+static void make_table(const struct sweepview *v, struct study_table *t)
 {
     const struct sweepview_sweep *s = v->sweep;
+    struct sweepview_look look = v->look;
 
     for (size_t d = 0; d < s->dims; d++)
         if (d != s->repeats_dim)
@@ -111,31 +123,46 @@ static void make_table(const struct sweepview *v, const struct board *board, str
     study_table_column(t, "test_acc", STUDY_SHARE, s->repeats > 1);
     study_table_column(t, "n", STUDY_COUNT, false);
     study_table_column(t, "state", STUDY_TEXT, false);
-    for (size_t i = 0; i < (size_t)board->rows * (size_t)board->columns; i++)
-        add_row(s,
-                sweepview_shown_group(s, &v->look, i / (size_t)board->columns,
-                                      i % (size_t)board->columns),
-                t);
+    for (size_t page = 0; page < sweepview_pages(s, &v->look); page++) {
+        sweepview_set_page(s, &look, page);
+        add_page(s, &look, t);
+    }
     study_table_shorten(t);
+}
+
+static void draw_figure(struct sweepview *v, bool pdf, struct text *out)
+{
+    struct sweepview_board b;
+    struct figure_panel panel;
+    struct figure figure = {.panel = &panel, .panels = 1, .width_mm = 120, .height_mm = 80};
+
+    sweepview_make_board(v->sweep, &v->look, &b);
+    panel = (struct figure_panel){.board = &b.board};
+    (pdf ? figure_pdf : figure_svg)(&figure, out);
+    sweepview_free_board(&b);
+}
+
+/* The sweep's own file, which has more than a screen: runs, seconds, losses. */
+static char *sheet_of(const struct sweepview *v)
+{
+    return mem_textf("%s/sweeps/%s/sweep.csv", v->app->config.results, v->sweep->name);
 }
 
 enum err_code sweepview_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct sweepview *v = screen;
-    struct sweepview_board b;
-    struct figure_panel panel;
-    struct figure figure = {.panel = &panel, .panels = 1, .width_mm = 120, .height_mm = 80};
 
     if (!v->sweep || v->sweep->problem || !v->sweep->dims)
         return err_set(e, ERR_INPUT, "there is no board to write: choose a sweep first");
-    sweepview_make_board(v->sweep, &v->look, &b);
-    panel = (struct figure_panel){.board = &b.board};
-    if (!strcmp(form, "svg"))
-        figure_svg(&figure, &out->text);
-    else if (!strcmp(form, "pdf"))
-        figure_pdf(&figure, &out->text);
-    else
-        make_table(v, &b.board, &out->table);
-    sweepview_free_board(&b);
+    if (!strcmp(form, "svg") || !strcmp(form, "pdf")) {
+        draw_figure(v, !strcmp(form, "pdf"), &out->text);
+        out->what = sweepview_pages(v->sweep, &v->look) > 1 ? "this page" : NULL;
+    } else if (!strcmp(form, "csv")) {
+        out->file = sheet_of(v);
+        out->what = "every cell, as in sweep.csv";
+    } else {
+        make_table(v, &out->table);
+        out->what = "every cell";
+    }
     return ERR_OK;
 }

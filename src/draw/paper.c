@@ -1,10 +1,13 @@
 #include "draw/paper.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "draw/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_BYTES ((size_t)1 << 30)
 
 static const char *text_of(const char *text)
 {
@@ -28,6 +31,7 @@ void paper_add_plot(struct paper *p, const struct plot *plot, const char *title)
 
     *to = *plot;
     to->title = text_of(title);
+    to->note = text_of(plot->note);
     to->x_label = text_of(plot->x_label);
     to->y_label = text_of(plot->y_label);
     to->cursor = to->values = false;
@@ -63,6 +67,7 @@ static void free_plot(struct plot *p)
     free((struct plot_series *)p->series);
     free((struct plot_band *)p->band);
     free((char *)p->title);
+    free((char *)p->note);
     free((char *)p->x_label);
     free((char *)p->y_label);
 }
@@ -102,13 +107,27 @@ static void write_plots(const struct paper *p, const char *form, struct text *ou
     }
 }
 
-void paper_write(const struct paper *p, const char *form, struct text *out)
+static enum err_code add_file(const char *path, struct text *out, struct err *e)
 {
+    char *bytes;
+    size_t n;
+
+    TRY(io_read_file(path, MOST_BYTES, &bytes, &n, e));
+    text_add_n(out, bytes, n);
+    free(bytes);
+    return ERR_OK;
+}
+
+enum err_code paper_write(const struct paper *p, const char *form, struct text *out, struct err *e)
+{
+    if (p->file)
+        TRY(add_file(p->file, out, e));
     text_add_n(out, text_str(&p->text), p->text.n);
     if (p->table.columns)
         write_table(&p->table, form, out);
     if (p->plots)
         write_plots(p, form, out);
+    return ERR_OK;
 }
 
 void paper_free(struct paper *p)
@@ -116,6 +135,7 @@ void paper_free(struct paper *p)
     text_free(&p->text);
     study_table_free(&p->table);
     free(p->csv_name);
+    free(p->file);
     for (int i = 0; i < p->plots; i++)
         free_plot(&p->plot[i]);
     memset(p, 0, sizeof *p);

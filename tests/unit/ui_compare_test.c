@@ -159,7 +159,7 @@ TEST(focus_and_cursor)
     CHECK(of(&k)->read[1] == 0.75);
     kit_keys(&k, "Esc");
     text = kit_draw(&k, 22, 80);
-    CHECK(strstr(text, "smooth 3") != NULL);
+    CHECK(strstr(text, "smoothed over 3 points") != NULL);
     CHECK(strstr(text, "lr=0.2 seed=0 0.8750") != NULL);
     free(text);
     CHECK(!of(&k)->plot[0].cursor);
@@ -630,6 +630,10 @@ TEST(forms)
     CHECK(kit_write(k.screen, k.state, "csv", &out, &e) == ERR_INPUT);
     mark(&k, "-0001");
     mark(&k, "-0002");
+    REQUIRE_OK(kit_write(k.screen, k.state, "csv", &out, &e));
+    CHECK_HAS(text_str(&out), "\n1,0.25,1,0.5\n"); /* curves, which keys go to first */
+    kit_keys(&k, "Tab");
+    text_clear(&out);
     REQUIRE_OK(kit_write(k.screen, k.state, "csv", &out, &e));
     CHECK(strstr(text_str(&out), "lenet-0002,done,0.2,4,0.875,") != NULL);
     for (size_t i = 0; compare_forms[i]; i++) {

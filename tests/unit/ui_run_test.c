@@ -1477,7 +1477,7 @@ static enum err_code write_as(struct shown *s, const char *form, struct text *ou
 
     paper.csv_name = mem_text("curves.csv");
     if (code == ERR_OK)
-        paper_write(&paper, form, out);
+        code = paper_write(&paper, form, out, e);
     paper_free(&paper);
     return code;
 }

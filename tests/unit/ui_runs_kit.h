@@ -230,7 +230,7 @@ static inline enum err_code kit_write(const struct screen *screen, void *state, 
     enum err_code code = screen->write(state, form, &paper, e);
 
     if (code == ERR_OK)
-        paper_write(&paper, form, out);
+        code = paper_write(&paper, form, out, e);
     paper_free(&paper);
     return code;
 }
