@@ -13,7 +13,7 @@
 #define LIVE_NS   1000000000u /* how often runs at work are read again */
 #define MOST_WHAT 30          /* columns */
 
-static const int smooths[] = {0, 3, 10, 30, 100}; /* by the level that is kept */
+static const int smooths[] = {0, 3, 10, 30, 100};
 
 static int axis_of(const char *name)
 {
@@ -21,14 +21,6 @@ static int axis_of(const char *name)
         if (!strcmp(compare_x_names[i], name))
             return i;
     return 0;
-}
-
-/* As it was chosen here or on Run, whose curves have more points. */
-static void take_smooth(struct compare *c)
-{
-    int64_t level = settings_number(c->app->settings, "plot.smooth", 0);
-
-    c->smooth = smooths[level > 0 && level < (int64_t)MEM_COUNT(smooths) ? level : 0];
 }
 
 static void *open_compare(struct app *app)
@@ -39,9 +31,7 @@ static void *open_compare(struct app *app)
     c->app = app;
     c->metric = 1;
     c->x = axis_of(settings_get(s, "compare.x", "epoch"));
-    c->log_y = settings_is(s, "compare.log", false);
     c->sorted = settings_is(s, "compare.sorted", false);
-    take_smooth(c);
     return c;
 }
 
@@ -85,7 +75,6 @@ static void show(void *screen)
 {
     struct compare *c = screen;
 
-    take_smooth(c);
     if (marks_have_gone(c))
         c->marks_turn = library_marks_turn(c->app->library) - 1;
     take_marks(c);
@@ -183,8 +172,7 @@ static void next_smooth(struct compare *c)
 
     while (i < MEM_COUNT(smooths) - 1 && smooths[i] != c->smooth)
         i++;
-    settings_set_number(c->app->settings, "plot.smooth", (int64_t)((i + 1) % MEM_COUNT(smooths)));
-    take_smooth(c);
+    c->smooth = smooths[(i + 1) % MEM_COUNT(smooths)];
 }
 
 static void next_budget(struct compare *c)
@@ -262,7 +250,6 @@ static bool view_key(struct compare *c, int32_t code)
         break;
     case 'y':
         c->log_y = !c->log_y;
-        settings_set_is(c->app->settings, "compare.log", c->log_y);
         break;
     case 'm':
         next_smooth(c);

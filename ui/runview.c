@@ -98,8 +98,6 @@ static void *open_screen(struct app *app)
         v->axis++;
     if (!runview_axes[v->axis])
         v->axis = FEED_EPOCH;
-    runview_take_smooth(v);
-    v->log_y = settings_is(app->settings, "run.log", false);
     return v;
 }
 
@@ -119,7 +117,6 @@ static void show(void *screen)
 
     if (feed_started(v->app->feed) != v->started)
         v->pinned = false;
-    runview_take_smooth(v);
 }
 
 static void tell_left_out(struct runview *v, struct feed_run *run)

@@ -104,7 +104,6 @@ void runview_take_stop_back(struct runview *v, struct feed_run *run);
 
 /* Runs that go on elsewhere, as far as they are known, and those that do no more. */
 void runview_follow_live(struct runview *v);
-void runview_take_smooth(struct runview *v); /* as it was chosen here or on Compare */
 /* What is seen as a command line and as a figure. */
 void runview_command(void *screen, struct text *out);
 enum err_code runview_write(void *screen, const char *form, struct paper *out, struct err *e);

@@ -11,7 +11,7 @@
 
 #define ZOOM_MOST 10
 
-static const int64_t smooths[] = {0, 5, 20, 100, 500}; /* by the level that is kept */
+static const int64_t smooths[] = {0, 5, 20, 100, 500};
 
 const struct screen_key runview_keys[] = {
     {"p", "pause",
@@ -194,21 +194,13 @@ static bool click(struct runview *v, const struct key *key)
     return false;
 }
 
-void runview_take_smooth(struct runview *v)
-{
-    int64_t level = settings_number(v->app->settings, "plot.smooth", 0);
-
-    v->smooth = smooths[level > 0 && level < (int64_t)MEM_COUNT(smooths) ? level : 0];
-}
-
 static void next_smooth(struct runview *v)
 {
     size_t i = 0;
 
     while (i < MEM_COUNT(smooths) - 1 && smooths[i] != v->smooth)
         i++;
-    settings_set_number(v->app->settings, "plot.smooth", (int64_t)((i + 1) % MEM_COUNT(smooths)));
-    runview_take_smooth(v);
+    v->smooth = smooths[(i + 1) % MEM_COUNT(smooths)];
     if (v->smooth)
         app_say(v->app, GRID_TEXT, "the curve of training is smoothed over about %lld rows",
                 (long long)v->smooth);
@@ -238,7 +230,6 @@ static bool plot_key(struct runview *v, int32_t code)
         return true;
     case 'y':
         v->log_y = !v->log_y;
-        settings_set_is(v->app->settings, "run.log", v->log_y);
         app_say(v->app, GRID_TEXT, v->log_y ? "logarithmic" : "linear");
         return true;
     case 'm':
