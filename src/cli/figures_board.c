@@ -222,10 +222,11 @@ static void note_far_below(struct figures *f)
 {
     struct board_scale scale;
     const struct board *b = &f->board;
+    char lo[TEXT_NUMBER_ROOM], hi[TEXT_NUMBER_ROOM];
 
     if (board_scale(b->value, (size_t)b->rows * (size_t)b->columns, &scale) && scale.below)
-        text_addf(&f->note, "Colours run from %.4f to %.4f; what is far below shares the least.\n",
-                  scale.lo, scale.hi);
+        text_addf(&f->note, "Colours run from %s to %s; what is far below shares the least.\n",
+                  text_fixed(lo, scale.lo, 4), text_fixed(hi, scale.hi, 4));
 }
 
 /* Whether any cell is a mean over different values of this setting. */

@@ -191,12 +191,11 @@ static void add_end(const struct board *b, double level, struct text *out)
 {
     double value = b->by_magnitude ? pow(10, level) : b->per_cent ? 100 * level : level;
 
-    text_addf(out,
-              b->by_magnitude    ? "%.0f"
-              : b->per_cent      ? "%.2f"
-              : fabs(value) < 10 ? "%.4f"
-                                 : "%.1f",
-              value);
+    text_add_fixed(out, value,
+                   b->by_magnitude    ? 0
+                   : b->per_cent      ? 2
+                   : fabs(value) < 10 ? 4
+                                      : 1);
 }
 
 /* What colours mean, above bottom; returns the height that it takes: none where all are one. */
