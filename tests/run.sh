@@ -4,7 +4,9 @@
 # "N passed, N failed, N skipped", and it exits 1 where anything failed. What a test printed stays
 # in $BUILD/check. A test is a program or script whose last line is such a sum; one without a sum,
 # one that runs for ten minutes and one that ends badly with nothing failed count as one failure.
-# CHORUS_TEST_ALL=1 (make check-all) runs what takes longer too, and gives a test two hours.
+# A failure that may be an accident gets a second try at the end, alone; if it passes, it is named flaky.
+# CHORUS_TEST_ALL=1 (make check-all) runs what takes longer too, gives a test two hours, and runs nothing
+# twice. CHORUS_TEST_LIMIT=N gives a test N seconds.
 
 only=$1
 BUILD=${BUILD:-build}
@@ -78,51 +80,84 @@ start()
         TMPDIR=$own CHORUS_CACHE=$own/cache "$@" >"$(log_of "$name")" 2>&1 </dev/null &
         trap 'kill $! 2>/dev/null; wait' TERM
         wait $!
-        echo "$? $(((${EPOCHREALTIME/[.,]/} - begun) / 1000))" >"$temp/${name//[ \/]/-}.end"
+        echo "$? $(((${EPOCHREALTIME/[.,]/} - begun) / 1000))" >"$(end_of "$name")"
         rm -rf "$own"
     ) &
     running[$!]=$name
 }
 
-passed=0 failed=0 skipped=0
-skips= fails=
+end_of()
+{
+    echo "$temp/${1//[ \/]/-}.end"
+}
+
+# wrong LOG STATUS: reads the sum of a log into p, f and s, and prints what is wrong besides.
+wrong()
+{
+    p=0 f=1 s=0
+    if ! [[ $(tail -n 1 "$1") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+        (($2 == 124 || $2 == 137)) && echo "FAILED: it did not end in time" ||
+            echo "FAILED: it ended with status $2 and without its sum"
+        return
+    fi
+    p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]} s=${BASH_REMATCH[3]}
+    if (($2 != 0 && f == 0)); then
+        echo "FAILED: it ended with status $2"
+        f=1
+    elif ((p + f + s == 0)); then
+        echo "FAILED: there is no test in it"
+        f=1
+    fi
+}
+
+# What a log holds besides the tests that passed, moved to the right.
+printed()
+{
+    grep -v -E '^(ok|skipped) ' "$1" | tail -n 60 | sed 's/^/    /'
+}
+
+declare -A sums # passed, failed and skipped by name
+failures=()
 reap()
 {
-    local pid name log sum status ms p f s
+    local pid name log status ms p f s
     wait -n -p pid "${!running[@]}" 2>/dev/null
     [ -n "$pid" ] || return
     name=${running[$pid]}
     unset "running[$pid]"
     log=$(log_of "$name")
-    read -r status ms <"$temp/${name//[ \/]/-}.end"
-    sum=$(tail -n 1 "$log")
-    if [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
-        p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]} s=${BASH_REMATCH[3]}
-        if ((status != 0 && f == 0)); then
-            echo "FAILED: it ended with status $status" >>"$log"
-            f=1
-        elif ((p + f + s == 0)); then
-            echo "FAILED: there is no test in it" >>"$log"
-            f=1
-        fi
-    else
-        p=0 f=1 s=0
-        if ((status == 124 || status == 137)); then
-            echo "FAILED: it did not end in time" >>"$log"
-        else
-            echo "FAILED: it ended with status $status and without its sum" >>"$log"
-        fi
-    fi
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    read -r status ms <"$(end_of "$name")"
+    wrong "$log" "$status" >>"$log"
+    sums[$name]="$p $f $s"
     printf '%-6s %4d passed %3d failed %3d skipped %4d.%d s  %s\n' "$( ((f)) && echo FAILED || echo ok)" \
         "$p" "$f" "$s" $((ms / 1000)) $((ms % 1000 / 100)) "$name"
-    if ((f)); then
-        grep -v -E '^(ok|skipped) ' "$log" | tail -n 60 | sed 's/^/    /'
-        fails+="  $name: $BUILD/check/${log##*/}"$'\n'
-    fi
-    while read -r line; do
-        skips+="  $name: ${line#skipped }"$'\n'
-    done < <(grep '^skipped ' "$log")
+    ((f)) && printed "$log" && failures+=("$name")
+}
+
+# What a log holds where a sanitizer, a crash or a limit of time stopped what a test started.
+stopped='Sanitizer: |Sanitizer:DEADLYSIGNAL|==ABORTING|runtime error: |Segmentation fault|Aborted|Bus error'
+stopped+='|Illegal instruction|Floating point exception|SIG(SEGV|ABRT|BUS|ILL|FPE)|ended with (124|13[2-9])'
+
+# Whether a failure may be an accident.
+accident()
+{
+    local status
+    read -r status _ <"$(end_of "$1")"
+    [[ $1 != *-check ]] && ((status != 124 && status < 128)) &&
+        ! grep -v -E '^(ok|skipped) ' "$(log_of "$1")" | grep -q -E "$stopped"
+}
+
+flakes=
+once_more()
+{
+    local log first
+    log=$(log_of "$1") first=${log%.log}.first.log
+    mv "$log" "$first"
+    printf '\nonce more, with nothing beside it:\n'
+    begin "$1"
+    reap
+    [[ ${sums[$1]} == *" 0 "* ]] &&
+        flakes+="  $1 failed first, and passed alone: $BUILD/check/${first##*/}"$'\n'"$(printed "$first")"$'\n'
 }
 
 # A locale with a comma as its point, where the machine can make one.
@@ -133,7 +168,7 @@ fi
 # Screens and commands mostly wait, the others compute: at each moment so many of both as there are
 # processors keep these busy.
 each=${JOBS:-$(nproc)}
-limit="timeout -k 10 $( ((${CHORUS_TEST_ALL:-0})) && echo 7200 || echo 600)"
+limit="timeout -k 10 ${CHORUS_TEST_LIMIT:-$( ((${CHORUS_TEST_ALL:-0})) && echo 7200 || echo 600)}"
 ((${CHORUS_TEST_ALL:-0})) && export CHORUS_TEST_NETWORKS=${CHORUS_TEST_NETWORKS:-500}
 # The thread sanitizer of gcc 12 knows not all places where newer kernels put memory at random.
 fixed=
@@ -180,6 +215,7 @@ names()
 mapfile -t waiting < <(names tests/ui/*.sh tests/cli/*.sh)
 mapfile -t computing < <(names tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c deps-check fmt-check \
     "${tsan[@]/#/tsan }" "${unit[@]/#/asan }" "${unit[@]}")
+all=("${waiting[@]}" "${computing[@]}")
 while ((${#waiting[@]} + ${#computing[@]})); do
     if ((${#waiting[@]})) && may_begin 1; then
         begin "${waiting[0]}"
@@ -195,8 +231,27 @@ while ((${#running[@]})); do
     reap
 done
 
+# More than two failures are no accident.
+if ((!${CHORUS_TEST_ALL:-0} && ${#failures[@]} <= 2)); then
+    for name in "${failures[@]}"; do
+        accident "$name" && once_more "$name"
+    done
+fi
+
+passed=0 failed=0 skipped=0
+skips= fails=
+for name in "${all[@]}"; do
+    log=$(log_of "$name")
+    read -r p f s <<<"${sums[$name]}"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    ((f)) && fails+="  $name: $BUILD/check/${log##*/}"$'\n'
+    while read -r line; do
+        skips+="  $name: ${line#skipped }"$'\n'
+    done < <(grep '^skipped ' "$log")
+done
 rm -rf "$BUILD/check" && cp -r "$logs" "$BUILD/check"
 [ -n "$skips" ] && printf '\nskipped:\n%s' "$skips"
 [ -n "$fails" ] && printf '\nfailed, and what was printed:\n%s' "$fails"
+[ -n "$flakes" ] && printf '\nflaky:\n%s' "$flakes"
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0 && passed > 0))

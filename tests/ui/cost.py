@@ -1,7 +1,7 @@
-"""cost.py screen|plain RESULTS COMMAND...: one run, on a terminal of 160x45 that reads what it is shown or
-without one. Prints images a second while it trained, nanoseconds of the threads that compute for an image, and
-the share of a core, in per cent, that the first thread takes while the run goes. The run ends by itself and touches
-./ended (its on_end); then q is pressed."""
+"""cost.py screen|plain RESULTS COMMAND...: one run on the first processor, on a terminal of 160x45 that reads what it
+is shown or without one. Prints images a second while it trained, nanoseconds of the threads that compute for an
+image, and the share of a core, in per cent, that the first thread takes while the run goes. The run ends by itself
+and touches ./ended (its on_end); then q is pressed."""
 import csv, fcntl, glob, os, pty, select, struct, sys, termios, time
 
 screen, results, command = sys.argv[1] == "screen", sys.argv[2], sys.argv[3:]
@@ -10,9 +10,11 @@ if os.path.exists("ended"):
 pid, fd = pty.fork() if screen else (os.fork(), -1)
 if pid == 0:
     if not screen:
+        os.setsid()  # as on a terminal of its own: processors are shared out among sessions
         null = os.open(os.devnull, os.O_RDWR)
         for i in range(3):
             os.dup2(null, i)
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     os.execvp(command[0], command)
 if screen:
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))

@@ -1,7 +1,7 @@
-# tests/ui/cost.sh [PAIRS [SECONDS]]: what the screens cost the run behind them. Runs with the screen and without it
-# take turns; what turns without it differ by among themselves is the noise of the machine. Short and with
-# wide limits here; `make check-all` wants what is promised: less than 1 % of the images a second, less than 5 % of a
-# core. Where the machine is noisier than that the share of a core says it, which is counted and not timed.
+# tests/ui/cost.sh [PAIRS [SECONDS]]: what the screens cost the run behind them. A run with the screen and one without
+# it compute at the same time on one processor: what else the machine does makes both slower. Only time on a processor
+# is judged. Few pairs and wide limits here; `make check-all` takes more of them: less than 1 % of a core for the
+# screen, and the work for an image as without it, but for what the threads of a run take from each other's caches.
 . "${BASH_SOURCE%/*}/lib.sh"
 
 if ! has_terminals; then
@@ -9,11 +9,9 @@ if ! has_terminals; then
     finish
 fi
 strict=${CHORUS_TEST_ALL:-0}
-pairs=${1:-$((strict ? 5 : 2))} seconds=${2:-$((strict ? 8 : 1))}
+pairs=${1:-$((strict ? 10 : 3))} seconds=${2:-2}
 unset CHORUS_FAKE
 minutes=$(awk -v s=$seconds 'BEGIN { printf "%.5f", s / 60 }')
-# Threads that wait for each other spin, the longer the more others compute here: one has nobody to wait for.
-threads=$( ((strict)) || echo threads=1)
 
 # Counts how often curses is asked to draw, the most of any second, and the most system calls that a picture
 # takes to the terminal; written when these grow.
@@ -84,24 +82,23 @@ if ${CC:-cc} -shared -fPIC -w -o draws.so draws.c -ldl 2>draws.err; then
     draws=$work/draws.so
 fi
 
-# turn screen|plain FILE: a line of cost.py's more in it
+# turn screen|plain: a run in a folder of that name, and a line of cost.py's more beside it. Threads that wait for
+# each other spin, the longer the more others compute here: one has nobody to wait for.
 turn()
 {
     local show=--quiet
-    [ "$1" = screen ] && show=--tui
-    rm -rf turned
-    python3 "$here/cost.py" $1 turned env LD_PRELOAD=$draws "$CHORUS" run tiny.ini $show model=lenet batch=128 train_limit=12000 \
-        test_limit=1000 epochs=100000 max_minutes=$minutes "on_end=touch $work/ended" $threads --results turned >>"$2"
+    [ $1 = screen ] && show=--tui
+    mkdir -p $1 && cd $1 && rm -rf turned || return
+    python3 "$here/cost.py" $1 turned env LD_PRELOAD=$draws "$CHORUS" run ../tiny.ini $show model=lenet batch=128 \
+        train_limit=12000 test_limit=1000 epochs=100000 max_minutes=$minutes "on_end=touch $PWD/ended" threads=1 \
+        --results turned >>../$1.costs
+    cd ..
 }
 
-turn plain warm
 for i in $(seq $pairs); do
-    ((strict)) && turn plain plain.0
-    if ((i % 2)); then
-        turn screen screen.1 && turn plain plain.1
-    else
-        turn plain plain.1 && turn screen screen.1
-    fi
+    turn screen &
+    turn plain
+    wait
 done
 # of FILE COLUMN: its median
 of()
@@ -109,34 +106,20 @@ of()
     cut -d' ' -f$2 "$1" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# ratio COLUMN A B: the median of the pairs' ratios; they stay in ./ratios
+# ratio COLUMN: the median of the pairs' ratios
 ratio()
 {
-    paste -d' ' "$2" "$3" | awk -v c=$1 '{ printf "%.4f\n", $c / $(c + 3) }' >ratios
+    paste -d' ' screen.costs plain.costs | awk -v c=$1 '{ printf "%.4f\n", $c / $(c + 3) }' >ratios
     of ratios 1
 }
-speed=$(ratio 1 screen.1 plain.1) work=$(ratio 2 screen.1 plain.1) core=$(of screen.1 3)
-echo "images a second with the screen and without: $speed; work for an image: $work; of a core: $core %"
-# What it computes for an image is the same whoever else computes here; how soon it does that is not.
-check "the screen takes $core % of a core" test "${core%.*}" -lt $((strict ? 5 : 15))
-check "an image takes $work times the work" awk -v w=$work "BEGIN { exit !(w < $( ((strict)) && echo 1.02 || echo 1.3)) }"
-if [ -s draws ]; then
-    check "$(cat draws) frames in a second" test "$(cat draws)" -le 21
-    check "$(cat writes) system calls for a picture" test "$(cat writes)" -le 20
+times=$(ratio 2) core=$(of screen.costs 3)
+echo "images a second with the screen and without: $(ratio 1); work for an image: $times; of a core: $core %"
+check "the screen takes $core % of a core" awk -v c=$core "BEGIN { exit !(c < $((strict ? 1 : 5))) }"
+check "an image takes $times times the work" awk -v w=$times "BEGIN { exit !(w < $( ((strict)) && echo 1.05 || echo 1.2)) }"
+if [ -s screen/draws ]; then
+    check "$(cat screen/draws) frames in a second" test "$(cat screen/draws)" -le 21
+    check "$(cat screen/writes) system calls for a picture" test "$(cat screen/writes)" -le 20
 else
     skip "frames in a second" "nothing counts them here: $(head -n 1 draws.err)"
-fi
-if ((strict)); then
-    # Threads that train and wait for the one whose core was taken lose as much time together, and no more.
-    check "so of the images a second the screen takes at most $core %" awk -v c=$core 'BEGIN { exit !(c < 1) }'
-    # Of two medians of the same thing.
-    ratio 1 plain.0 plain.1 >/dev/null
-    noise=$(sort -g ratios | awk '{ v[NR] = $1 } END { printf "%.4f", (v[int(3 * (NR - 1) / 4) + 1] - v[int((NR + 3) / 4)]) / 2 }')
-    echo "images a second without it, twice: $(paste -sd' ' ratios)"
-    if awk -v n=$noise 'BEGIN { exit !(n > 0.01) }'; then
-        skip "images a second" "without the screen they differ by $noise already: this machine is too busy"
-    else
-        check "$speed of the images a second" awk -v s=$speed "BEGIN { exit !(s > 0.99) }"
-    fi
 fi
 finish

@@ -31,15 +31,21 @@ print(int(1000 * (used.ru_utime + used.ru_stime)), used.ru_maxrss // 1024, int(1
 PY
 sleep 2.2 # what was just written is read again
 exits 0 "$CHORUS" ls --results thousands
-read -r list _ <<<"$(python3 cost.py "$CHORUS" ls --results thousands)"
 script "wait runs  10,000" "save screen"
-python3 cost.py "$CHORUS" --results thousands --keys script --frame 160x45 >cost
-read -r first peak took <cost
+# Lists and first screens take turns: what else the machine does makes both slower. The best of each counts.
+for i in 1 2 3 4 5; do
+    python3 cost.py "$CHORUS" ls --results thousands >>lists
+    python3 cost.py "$CHORUS" --results thousands --keys script --frame 160x45 >>firsts
+done
+least() # least COLUMN FILE
+{
+    cut -d' ' -f$1 $2 | sort -n | head -n 1
+}
+list=$(least 1 lists) first=$(least 1 firsts) soon=$(least 3 lists) took=$(least 3 firsts)
+peak=$(cut -d' ' -f2 firsts | sort -n | tail -n 1)
 check "the first screen of 10,000 runs" grep -q "many" screen
-check "it costs $first ms, a list $list ms" test "$first" -lt $((2 * list + 300))
-if [ "${CHORUS_TEST_ALL:-0}" != 0 ]; then
-    check "it stands after $took ms" test "$took" -lt 1000
-fi
+check "it costs $first ms, a list $list ms" test $((first * 2)) -lt $((list * 3))
+check "it stands after $took ms, a list after $soon ms" test "$took" -lt $((soon * 3))
 # What a person may do with them then.
 script "wait runs  10,000" "keys G v" "calm" "keys v" "calm" "keys v /" "type test_acc>0.5" "calm" "keys Enter S s Enter Esc" \
     "calm" "keys *" "wait marked" "keys Enter 2" "calm" "keys 5" "calm" "keys 6" "calm" "keys 4" "sleep 1500" "save compared"

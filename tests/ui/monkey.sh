@@ -38,10 +38,11 @@ while ((keys ? done < keys : SECONDS - began < 30)); do
     cp tiny.ini round/experiments/small.ini
     size=${sizes[seed % ${#sizes[@]}]}
     echo "monkey $round $seed" >round/script
-    if ! (cd round && timeout -k 5 600 "$sane" --results results --keys script --frame "$size" \
-        >../said 2>&1 </dev/null); then
+    (cd round && timeout -k 5 600 "$sane" --results results --keys script --frame "$size" >../said 2>&1 </dev/null)
+    status=$?
+    if [ $status != 0 ]; then
         tail -n 60 said
-        fail "a monkey of seed $seed at $size" "replay: make monkey N=$round SEED=$seed"
+        fail "a monkey of seed $seed at $size" "it ended with $status; replay: make monkey N=$round SEED=$seed"
         [ "$failed" -ge 5 ] && break
     fi
     done=$((done + round)) seed=$((seed + 1))

@@ -19,6 +19,6 @@ CHORUS_FAKE_SCRIPT="step_ms=1" timeout 300 $fixed "$program" --results results -
     --frame 120x36 >said 2>&1 </dev/null
 status=$?
 check "no thread reads what another one writes" test "$(grep -c "WARNING: ThreadSanitizer" said)" = 0
-check "the script came to its end" test "$status" -le 1
+check "the script came to its end: it ended with $status" test "$status" -le 1
 grep -A25 "WARNING: ThreadSanitizer" said | head -60
 finish
