@@ -9,6 +9,8 @@ PREFIX  ?= /usr/local
 B       := $(BUILD)/$(FLAVOUR)
 Q       := $(if $(V),,@)
 MAKEFLAGS += --no-print-directory --no-builtin-rules
+# With symbols the program is six times as large.
+INSTALL := install -D -m 755$(if $(filter no,$(STRIP)),, -s)
 # As many jobs as processors, unless the caller said how many.
 JOBS    := $(shell nproc 2>/dev/null || echo 2)
 MORE     = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
@@ -108,10 +110,10 @@ run: ## installs what is missing, builds, and starts: the workbench, without a t
 	  exec $(BUILD)/chorus run first
 
 .PHONY: install
-install: ## installs the program under PREFIX (/usr/local), below DESTDIR where that is set
+install: ## installs the program under PREFIX (/usr/local), below DESTDIR where set; STRIP=no keeps its symbols
 install: all
-	install -D -m 755 $(PROGRAM) $(call quoted,$(DESTDIR)$(PREFIX)/bin/chorus)
-	$(if $(CUDA),install -D -m 755 $(PART) $(call quoted,$(DESTDIR)$(PREFIX)/lib/chorus/chorus-cuda.so))
+	$(INSTALL) $(PROGRAM) $(call quoted,$(DESTDIR)$(PREFIX)/bin/chorus)
+	$(if $(CUDA),$(INSTALL) $(PART) $(call quoted,$(DESTDIR)$(PREFIX)/lib/chorus/chorus-cuda.so))
 
 .PHONY: deps
 deps: ## installs the Debian packages that building and `make check` need

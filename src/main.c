@@ -1,5 +1,6 @@
 /* main.c: from the command line to a verb. */
 #include "cli/cli.h"
+#include "cli/launcher.h"
 #include "cli/live.h"
 #include "cli/version.h"
 #include "cuda/load.h"
@@ -122,6 +123,7 @@ int main(int argc, char **argv)
      * limit on them counts. */
     mallopt(M_ARENA_MAX, 1);
     cuda_pin_order();
+    launcher_start();
     live_start();
     if (argc < 2 || (argv[1][0] == '-' && strcmp(argv[1], "--version") != 0 &&
                      strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)) {

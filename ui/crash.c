@@ -33,10 +33,10 @@ static struct {
 static const struct {
     int number;
     const char *name;
-} faults[] = {FAULT(SIGSEGV), FAULT(SIGBUS),  FAULT(SIGILL),    FAULT(SIGFPE),  FAULT(SIGABRT),
-              FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),   FAULT(SIGXCPU), FAULT(SIGXFSZ),
-              FAULT(SIGALRM), FAULT(SIGPROF), FAULT(SIGVTALRM), FAULT(SIGUSR1), FAULT(SIGUSR2),
-              FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
+} faults[] = {FAULT(SIGSEGV),   FAULT(SIGBUS),  FAULT(SIGILL),  FAULT(SIGFPE),
+              FAULT(SIGABRT),   FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),
+              FAULT(SIGXCPU),   FAULT(SIGXFSZ), FAULT(SIGALRM), FAULT(SIGPROF),
+              FAULT(SIGVTALRM), FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
 static struct sigaction before[MEM_COUNT(faults)];
 
 void crash_terminal(int in, int out)

@@ -27,7 +27,7 @@ struct bench {
     _Atomic uint64_t deadline; /* of clock_ns; 0: none */
 };
 
-/* Between the two Ctrl-C and SIGTERM only set bench_leaving. */
+/* Between the two, signals only set bench_leaving. */
 enum err_code bench_begin(struct bench *b, struct err *e) MUST_USE;
 void bench_end(struct bench *b);
 bool bench_leaving(const struct bench *b); /* no row is wanted any more */

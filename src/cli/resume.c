@@ -4,6 +4,7 @@
 #include "base/again.h"
 #include "base/mem.h"
 #include "cli/drive.h"
+#include "cli/launcher.h"
 #include "cli/restart.h"
 #include "cli/sweep.h"
 #include "cli/sweeps.h"
@@ -310,6 +311,8 @@ static int resume(const struct resume *r)
     if (find(r, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     code = say_finished(&entry, r);
+    if (code == CLI_ON)
+        code = launcher_check_single("resume the same run");
     if (code != CLI_ON) {
         record_free_entry(&entry);
         return code;

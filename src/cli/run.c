@@ -5,6 +5,7 @@
 #include "cli/drive.h"
 #include "cli/dry.h"
 #include "cli/experiment.h"
+#include "cli/launcher.h"
 #include "cli/match.h"
 #include "cli/queue.h"
 #include "cli/restart.h"
@@ -120,6 +121,8 @@ static void add_help(struct text *out)
         "sweep.csv). Ctrl-C stops it after its step; `chorus resume`, or the same sweep again, goes on.\n"
         "\nA list of values makes a sweep, a run for each combination (`chorus help lists`):\n"
         "  lr=0.05,0.1,0.2   lr=geom:0.01:1:5   batch=64,128   epochs=step:5:20:5   repeats=3\n"
+        "Several tasks (`srun -n2 chorus run ...`) share the cells of a sweep; they cannot share a\n"
+        "single run. CHORUS_TASKS=1 says that this command is one task.\n"
         "Combinations that cannot be are left out and told; a sweep again runs what is missing.\n"
         "With --dry-run and --json each cell has a fate: runs, failed, oom, ended, left-out,\n"
         "skipped or beyond (--max-cells).\n"
@@ -213,6 +216,8 @@ static int run(int argc, char **argv, const struct options *o)
         code = cli_fail(&e);
     } else {
         code = check_options(o, spec_sweep_varies(&s), &wish);
+        if (code == CLI_ON && !spec_sweep_varies(&s) && !o->dry)
+            code = launcher_check_single("train the same experiment, as a separate run");
         if (code == CLI_ON && !o->queue && !o->dry && !o->tui && !o->quiet && !o->json)
             drive_tell_others(spec_sweep_varies(&s) ? name : NULL,
                               "; --queue --alone waits until none does");

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,22 @@
 volatile sig_atomic_t cli_interrupts, cli_terminated, cli_hung_up;
 int cli_wake = -1;
 
-static const int handled[] = {SIGINT, SIGTERM, SIGHUP};
+/* Slurm sends SIGUSR1 or SIGUSR2 some time before the time limit, where a job asks for it. */
+static const struct {
+    int number;
+    volatile sig_atomic_t *count;
+} handled[] = {{SIGINT, &cli_interrupts},
+               {SIGTERM, &cli_terminated},
+               {SIGUSR1, &cli_terminated},
+               {SIGUSR2, &cli_terminated},
+               {SIGHUP, &cli_hung_up}};
+
+static void handled_set(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < MEM_COUNT(handled); i++)
+        sigaddset(set, handled[i].number);
+}
 
 static void on_signal(int number)
 {
@@ -20,12 +36,9 @@ static void on_signal(int number)
     uint64_t one = 1;
     ssize_t written;
 
-    if (number == SIGINT)
-        cli_interrupts++;
-    else if (number == SIGTERM)
-        cli_terminated++;
-    else
-        cli_hung_up++;
+    for (size_t i = 0; i < MEM_COUNT(handled); i++)
+        if (handled[i].number == number)
+            ++*handled[i].count;
     written = write(cli_wake, &one, sizeof one);
     (void)written; /* a full counter is readable already */
     errno = saved;
@@ -56,7 +69,7 @@ static void start_one(int number, const struct sigaction *action)
 {
     struct sigaction old;
 
-    if (number != SIGTERM && number != SIGHUP && sigaction(number, NULL, &old) == 0 &&
+    if ((number == SIGINT || number == SIGTSTP) && sigaction(number, NULL, &old) == 0 &&
         old.sa_handler == SIG_IGN)
         return;
     sigaction(number, action, NULL);
@@ -68,26 +81,26 @@ void cli_signals_start(void)
     struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
 
     cli_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    sigemptyset(&action.sa_mask);
+    handled_set(&action.sa_mask); /* two handlers at once could lose a count */
     sigemptyset(&stop.sa_mask);
-    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
-        start_one(handled[i], &action);
+    for (size_t i = 0; i < MEM_COUNT(handled); i++)
+        start_one(handled[i].number, &action);
     start_one(SIGTSTP, &stop);
 }
 
 void cli_signals_at_once(bool are)
 {
-    static bool set[sizeof handled / sizeof *handled];
+    static bool set[MEM_COUNT(handled)];
 
-    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++) {
+    for (size_t i = 0; i < MEM_COUNT(handled); i++) {
         struct sigaction action = {.sa_handler = are ? SIG_DFL : on_signal, .sa_flags = SA_RESTART};
         struct sigaction now;
 
-        sigemptyset(&action.sa_mask);
-        if (handled[i] == SIGHUP || set[i] == are || sigaction(handled[i], NULL, &now) < 0 ||
-            (are && now.sa_handler != on_signal))
+        handled_set(&action.sa_mask);
+        if (handled[i].number == SIGHUP || set[i] == are ||
+            sigaction(handled[i].number, NULL, &now) < 0 || (are && now.sa_handler != on_signal))
             continue;
-        sigaction(handled[i], &action, NULL);
+        sigaction(handled[i].number, &action, NULL);
         set[i] = are;
     }
 }
@@ -96,9 +109,7 @@ static void mask(int how)
 {
     sigset_t set;
 
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
-        sigaddset(&set, handled[i]);
+    handled_set(&set);
     sigaddset(&set, SIGTSTP);
     pthread_sigmask(how, &set, NULL);
 }

@@ -72,6 +72,11 @@ check a_lost_model_is_gone "$(build/chorus models 2>&1)" \
 root="$work/someone's own root"
 make install PREFIX="/usr/my local" DESTDIR="$root" >"$work/out" 2>&1
 check install_puts_it_in_place "$(cat "$work/out")" test -x "$root/usr/my local/bin/chorus"
+has_symbols() { readelf -S -W "$1" | grep -q ' \.symtab '; }
+check install_strips_it "it has symbols" eval '! has_symbols "$root/usr/my local/bin/chorus"'
+check and_not_what_was_built "it has no symbols" has_symbols build/chorus
+make install PREFIX=/symbols DESTDIR="$root" STRIP=no >"$work/out" 2>&1
+check install_keeps_symbols_where_asked "$(cat "$work/out")" cmp build/chorus "$root/symbols/bin/chorus"
 mkdir "$work/elsewhere"
 cd "$work/elsewhere" || exit 1
 mv "$tree" "$work/away"

@@ -114,6 +114,14 @@ for value in 80 90a '80 90a 100f' ''; do
     fi
 done
 
+# What is installed has no symbols, the part for GPUs neither.
+installed=$(grep -q '^CUDA := .' "$config" && echo 2 || echo 1)
+run -n install
+check install_strips_each_file "$(grep '^install' "$work/out")" test "$(grep -c '^install .* -s ' "$work/out")" = "$installed"
+run -n install STRIP=no
+check install_strips_none_where_asked "$(grep '^install' "$work/out")" test \
+    "$(grep -c '^install .* -s ' "$work/out") $(grep -c '^install' "$work/out")" = "0 $installed"
+
 run FLAVOUR=vanilla
 check an_unknown_flavour_is_refused "$(cat "$work/err")" \
     grep -q 'no flavour vanilla: it is normal, asan, tsan, nocuda or kit' "$work/err"

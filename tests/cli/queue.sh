@@ -197,13 +197,15 @@ check "a folder each is printed" test "$(wc -l <out)" = 3
 rm -rf results
 
 slow
-for name in a b; do add name=$name epochs=100; done
-start queue run --quiet
-until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
-kill -TERM $pid
-check "SIGTERM ends with 143" ended_with 143
-check "nothing is lost by it" eval 'names_are "a:stopped" && queue_is "2 b"'
-rm -rf results
+for signal in $terms; do
+    for name in a b; do add name=$name epochs=100; done
+    start queue run --quiet
+    until_true 60 eval 'has_rows results/2*-a-*/steps.csv 3'
+    kill -$signal $pid
+    check "SIG$signal ends with 143" ended_with 143
+    check "nothing is lost by it" eval 'names_are "a:stopped" && queue_is "2 b"'
+    rm -rf results
+done
 
 # ---- a stop by somebody else goes on to the next ----
 

@@ -1,4 +1,4 @@
-# Ctrl-C once and twice, SIGTERM, a terminal that goes away.
+# Ctrl-C once and twice, SIGTERM, SIGUSR1 and SIGUSR2, a terminal that goes away.
 . "${BASH_SOURCE%/*}/lib.sh"
 
 # A shell without job control starts background jobs with SIGINT ignored.
@@ -56,10 +56,19 @@ until_true 60 grep -q "goes on" err
 kill -INT $pid
 check "it can be resumed" ended_with 130
 
-start_long
-kill -TERM $pid
-check "SIGTERM ends with 143" ended_with 143
-check "state stopped by SIGTERM" state_is "$folder" stopped
+for signal in $terms; do
+    start_long
+    kill -$signal $pid
+    check "SIG$signal ends with 143" ended_with 143
+    check "state stopped by SIG$signal" state_is "$folder" stopped
+    last=$(tail -n 1 "$folder/steps.csv" | cut -d, -f1)
+    exits 0 "$CHORUS" resume "$folder" --background --quiet
+    at=$(sed -n 's/.*goes on at step \([0-9]*\).*/\1/p' "$folder/log.txt")
+    check "a resume repeats no row" test "${at:-0}" -ge "$last"
+    column "$folder" pid >run.pid
+    kill -$signal "$(cat run.pid)"
+    check "SIG$signal stops a run in the background" until_true 60 state_is "$folder" stopped
+done
 refused "what is not at work says what goes on" "it is stopped; chorus resume ${folder##*/} goes on with it" \
     "$CHORUS" stop "$folder"
 
@@ -76,16 +85,18 @@ exits 130 "$CHORUS" watch "$folder"
 check "what no checkpoint keeps is begun again" \
     grep -q "; it has no checkpoint yet: chorus resume $folder begins it again" err
 
-# SIGTERM while a large model is being opened, or in a first step that takes many seconds.
-start run model=resnet18 data=synthetic train_limit=2048 test_limit=64 batch=2048 epochs=1
-hears_term()
+# While a large model is being opened, or in a first step that takes many seconds.
+hears()
 {
-    ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$pid/status) >> 14 & 1))
+    ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$pid/status) >> $(kill -l $1) - 1 & 1))
 }
-until_true 60 hears_term
-kill -TERM $pid
-check "SIGTERM while a run is opened" ended_with 143
-check "is told" grep -qE "stopped (before|at step 0)" err
+for signal in $terms; do
+    start run model=resnet18 data=synthetic train_limit=2048 test_limit=64 batch=2048 epochs=1
+    until_true 60 hears $signal
+    kill -$signal $pid
+    check "SIG$signal while a run is opened" ended_with 143
+    check "is told" grep -qE "stopped (before|at step 0)" err
+done
 rm -rf results
 
 # What was stopped, and resumed, ends as if it had not been.
@@ -93,14 +104,14 @@ exits 0 "$CHORUS" run tiny.ini epochs=30 --quiet
 whole=$(cat out)
 start run tiny.ini epochs=30
 until_true 60 eval 'newest; [ "$folder" != "$whole" ] && has_rows "$folder/steps.csv" 3'
-for signal in INT TERM INT; do
+for signal in INT $terms; do
     kill -$signal $pid 2>/dev/null
     wait $pid
     start resume "$folder"
     sleep 0.2
 done
 ended_with 0
-check "stopped three times, the same run" same_run "$whole" "$folder"
+check "stopped four times, the same run" same_run "$whole" "$folder"
 
 # A terminal that goes away: the run goes on to its end.
 start run tiny.ini epochs=60

@@ -398,19 +398,21 @@ for folder in results/2*/; do
     check "every cell is stopped or done" \
         eval 'state_is "${folder%/}" stopped || state_is "${folder%/}" done'
 done
-before=$(ledger slow running)
-start resume --quiet
-until_true 60 eval '[ "$(ledger slow running)" -gt '"$before"' ]'
-kill -TERM $pid
-wait $pid
-check "SIGTERM ends with 143" test $? = 143
+for signal in $terms; do
+    before=$(ledger slow running)
+    start resume --quiet
+    until_true 60 eval '[ "$(ledger slow running)" -gt '"$before"' ]'
+    kill -$signal $pid
+    wait $pid
+    check "SIG$signal ends with 143" test $? = 143
+done
 start resume slow --quiet
 until_true 60 eval '! flock -n results/sweeps/slow/work true'
 kill -HUP $pid
 : >held
 wait $pid
 check "SIGHUP ends nothing" test $? = 0
-check "stopped twice, the same cells" same_cells whole-held results
+check "stopped so often, the same cells" same_cells whole-held results
 unset CHORUS_FAKE_SCRIPT
 rm -rf results
 

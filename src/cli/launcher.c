@@ -1,0 +1,62 @@
+/* cli/launcher.c: reads from the environment how many tasks a launcher started with this command. */
+#include "cli/launcher.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cli.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define OWN "CHORUS_TASKS"
+
+/* The first launcher whose variables are set counts: mpirun runs inside a job of Slurm, not the other way.
+ * salloc's shell and a batch script are one task, and have no SLURM_STEP_NUM_TASKS. */
+static const struct {
+    const char *rank, *size;
+    bool
+        typed; /* with a terminal it is one task: `srun -n4 --pty bash` runs a shell in the first task alone */
+} launchers[] = {
+    {OWN, OWN, false},
+    {"RANK", "WORLD_SIZE", false},                           /* torchrun */
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false}, /* mpirun of Open MPI */
+    {"PMI_RANK", "PMI_SIZE", false},                         /* mpiexec of MPICH, srun --mpi=pmi2 */
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},          /* srun */
+};
+
+static const char *variable;
+static int64_t tasks = 1;
+
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+void launcher_start(void)
+{
+    size_t i = 0;
+
+    while (i < MEM_COUNT(launchers) && !(getenv(launchers[i].rank) && getenv(launchers[i].size)))
+        i++;
+    if (i == MEM_COUNT(launchers) || !text_to_int(getenv(launchers[i].size), &tasks) || tasks < 2)
+        return;
+    setenv(OWN, "1", 1);
+    variable = launchers[i].size;
+    if (launchers[i].typed && has_terminal())
+        tasks = 1;
+}
+
+int launcher_check_single(const char *what)
+{
+    if (tasks < 2)
+        return CLI_ON;
+    return cli_refuse(
+        "each of the %lld tasks (%s = %lld) would %s: start one task (several tasks can "
+        "share the cells of a sweep, such as lr=0.05,0.1)",
+        (long long)tasks, variable, (long long)tasks, what);
+}
