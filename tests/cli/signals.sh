@@ -145,6 +145,9 @@ import fcntl, os, pty, struct, sys, termios
 pid, fd = pty.fork()
 if pid == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    modes = termios.tcgetattr(0)
+    modes[3] |= termios.NOFLSH # else Ctrl-C drops what nobody has read yet, and with it half a character
+    termios.tcsetattr(0, termios.TCSANOW, modes)
     os.execv(sys.argv[1], [sys.argv[1], "run", "tiny.ini", "epochs=2000"])
 seen = b""
 sent = False
