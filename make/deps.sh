@@ -27,6 +27,8 @@ all   python3-venv           opens the weights in Python, the CSVs in pandas
 all   chromium               opens the page of a report
 all   fonts-dejavu-core      lets it write
 all   gnuplot-nox|gnuplot-qt|gnuplot-x11  draws the curves of a report again
+all   slurm-wlm              starts tasks on a cluster of one machine
+all   munge                  tells its programs who they are
 all   poppler-utils          reads PDF figures
 all   texlive-latex-recommended  sets tables
 all   texlive-pictures       sets pgfplots
