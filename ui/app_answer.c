@@ -130,7 +130,7 @@ static void answer(struct app *app, const struct job_end *end,
 {
     char *line = last_line(end->out);
 
-    if (end->exit_code || !*line || *line == '}' || strchr(text_str(end->out), '{')) {
+    if (end->exit_code || !*line || *text_str(end->out) == '{') {
         command_over(app, end); /* it failed, or was asked for JSON */
     } else {
         say(app, line, end->last_line);

@@ -36,7 +36,7 @@ static bool one_line(const struct text *out)
     return out->n > 0 && out->n < 200 && (!end || !end[1]);
 }
 
-/* Its last words that hold the line say what it means, as of what is in the trash. */
+/* One line: a sentence of what was made, or what the command said of that line, or the line. */
 static void say_output(struct app *app, const struct job_end *end)
 {
     char *line = mem_text_n(text_str(end->out), strcspn(text_str(end->out), "\n"));
@@ -121,24 +121,14 @@ static void watch(struct app *app, const char **args, size_t n)
     (void)tasks_try(app->tasks, look_up, looked_up, w);
 }
 
-static bool has(const char *const *args, const char *option)
-{
-    while (*args && strcmp(*args, option) != 0)
-        args++;
-    return *args;
-}
-
 void command_start(struct app *app, const char *const *args)
 {
-    bool begins = has(args, "--background"), help = has(args, "--help") || has(args, "-h");
-    bool queues = !strcmp(args[0], "run") && has(args, "--queue") && !has(args, "--dry-run");
     struct err e;
 
     if (jobs_start(app->jobs, args,
-                   help     ? command_over
-                   : begins ? answer_of_begun
-                   : queues ? answer_of_queued
-                            : command_over,
+                   train_runs_alone(args)  ? answer_of_begun
+                   : train_is_queued(args) ? answer_of_queued
+                                           : command_over,
                    app, &e) != ERR_OK) {
         app_enter_again(app, app_entered(app));
         app_say(app, GRID_BAD, "%s", e.text);

@@ -186,6 +186,8 @@ void begun_free(struct begun *list);
 /* app_train.c: commands that go on without this program: they would end with it otherwise. */
 bool train_is(const char *const *args, size_t count);
 bool train_lets_go(const char *const *args, size_t count); /* what may be paused */
+bool train_runs_alone(const char *const *args); /* in the background; args end with NULL */
+bool train_is_queued(const char *const *args);
 /* `run`, `resume`: beside something else a person says whether, once (of run) the command is right. */
 void train_run(struct app *app, const char *const *args, size_t n);
 void train_go_on(struct app *app, const char *const *args, size_t n);

@@ -18,6 +18,15 @@ static bool has(const char *const *args, size_t count, const char *option)
     return false;
 }
 
+static size_t count_of(const char *const *args)
+{
+    size_t n = 0;
+
+    while (args[n])
+        n++;
+    return n;
+}
+
 /* Whether it asks for help alone. */
 static bool helps(const char *const *args, size_t count)
 {
@@ -34,6 +43,21 @@ bool train_is(const char *const *args, size_t count)
         return false;
     return !helps(args, count) && !has(args, count, "--background") &&
            !(run && (has(args, count, "--queue") || has(args, count, "--dry-run")));
+}
+
+bool train_runs_alone(const char *const *args)
+{
+    size_t count = count_of(args);
+
+    return has(args, count, "--background") && !helps(args, count);
+}
+
+bool train_is_queued(const char *const *args)
+{
+    size_t count = count_of(args);
+
+    return count > 0 && !strcmp(args[0], "run") && has(args, count, "--queue") &&
+           !has(args, count, "--dry-run") && !helps(args, count);
 }
 
 /* `go`, and a stop to which what is paused goes on first. */
@@ -126,13 +150,13 @@ static void training_chosen(void *user, int answer)
 static void ask_busy(struct app *app, const struct claim_choice *choice, const char *more,
                      void (*chosen)(void *user, int answer))
 {
-    const char *answers[CLAIM_ANSWERS];
+    struct claim_answers answers;
     struct text question = {0};
 
-    claim_answers(choice, answers);
+    answers = claim_answers(choice);
     feed_add_busy(app->feed, &question);
-    text_addf(&question, " Next to each other both are slower.%s When should this start?", more);
-    app_ask(app, text_str(&question), answers, chosen, app);
+    text_addf(&question, " Running both at once slows both.%s When should this start?", more);
+    app_ask(app, text_str(&question), answers.words, chosen, app);
     text_free(&question);
 }
 

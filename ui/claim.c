@@ -30,42 +30,33 @@ struct claim {
 
 /* ---- the answers ---- */
 
-static const char *queue_words(const struct claim_choice *c)
+static void add_answer(struct claim_answers *a, const char *words, enum claim_how how)
 {
-    if (c->busy && !c->over)
-        return "after it, in the queue";
-    return c->now ? "after what waits in the queue" : "at once";
+    a->words[a->count] = words;
+    a->how[a->count++] = how;
 }
 
-void claim_answers(const struct claim_choice *c, const char *answers[CLAIM_ANSWERS])
+struct claim_answers claim_answers(const struct claim_choice *c)
 {
-    int n = 0;
+    struct claim_answers a = {.count = 0};
+    bool waits = c->busy && !c->over;
+    const char *queued = waits ? "after it, in the queue" : "after what waits in the queue";
 
-    if (c->queue && c->busy)
-        answers[n++] = queue_words(c);
+    if (c->busy && c->queue && (c->now || waits))
+        add_answer(&a, queued, CLAIM_BEHIND);
+    else if (c->busy && c->queue)
+        add_answer(&a, "at once", CLAIM_NOW);
     if (c->now)
-        answers[n++] = c->busy && !c->over ? "now, next to it" : "now";
-    if (c->queue && !c->busy)
-        answers[n++] = queue_words(c);
-    answers[n++] = "cancel";
-    answers[n] = NULL;
+        add_answer(&a, waits ? "now, next to it" : "now", CLAIM_NOW);
+    if (!c->busy && c->queue)
+        add_answer(&a, queued, CLAIM_BEHIND);
+    add_answer(&a, "cancel", CLAIM_NOT);
+    return a;
 }
 
 enum claim_how claim_answered(const struct claim_choice *c, int answer)
 {
-    const char *answers[CLAIM_ANSWERS];
-
-    claim_answers(c, answers);
-    if (answer < 0)
-        return CLAIM_NOT;
-    switch (answers[answer][0]) {
-    case 'n':
-        return CLAIM_NOW;
-    case 'a':
-        return c->over && !c->now ? CLAIM_NOW : CLAIM_BEHIND;
-    default:
-        return CLAIM_NOT;
-    }
+    return answer < 0 ? CLAIM_NOT : claim_answers(c).how[answer];
 }
 
 /* ---- the claim ---- */
@@ -187,7 +178,7 @@ static void add_question(struct claim *c, struct text *question)
     slash = strrchr(w->run, '/');
     text_addf(question, "Another chorus (process %lld) computes ", (long long)w->pid);
     text_add_clean(question, slash ? slash + 1 : w->run[0] ? w->run : "a run");
-    text_addf(question, " on this machine%s. Next to each other both are slower.%s",
+    text_addf(question, " on this machine%s. Running both at once slows both.%s",
               c->here ? "" : ", with its results in another folder",
               c->queue ? " Queued, it waits until that has ended, also without this terminal."
                        : "");
@@ -195,7 +186,7 @@ static void add_question(struct claim *c, struct text *question)
 
 static void ask(struct claim *c)
 {
-    const char *answers[CLAIM_ANSWERS];
+    struct claim_answers answers;
     struct claim_choice choice;
     struct text question = {0};
     bool stands = c->asking;
@@ -205,12 +196,12 @@ static void ask(struct claim *c)
     c->asking = true;
     c->looked_ns = app_ns(c->app);
     choice = choice_of(c);
-    claim_answers(&choice, answers);
+    answers = claim_answers(&choice);
     add_question(c, &question);
     if (stands)
-        app_ask_renew(c->app, text_str(&question), answers, chosen);
+        app_ask_renew(c->app, text_str(&question), answers.words, chosen);
     else
-        app_ask(c->app, text_str(&question), answers, chosen, c->app);
+        app_ask(c->app, text_str(&question), answers.words, chosen, c->app);
     text_free(&question);
 }
 

@@ -16,9 +16,14 @@ struct claim_choice {
     bool over;       /* it has ended since: the answers keep their letters and places */
     bool queue, now; /* what is possible */
 };
-#define CLAIM_ANSWERS 4
-/* For app_ask. First stands what fits: the queue where something computes, else now. "cancel" stands last. */
-void claim_answers(const struct claim_choice *c, const char *answers[CLAIM_ANSWERS]);
+/* For app_ask: words end with NULL. The first answer fits best: the queue where something computes, else now.
+ * "cancel" is the last one. */
+struct claim_answers {
+    const char *words[4];
+    enum claim_how how[4];
+    int count;
+};
+struct claim_answers claim_answers(const struct claim_choice *c);
 enum claim_how claim_answered(const struct claim_choice *c, int answer);
 
 /* elsewhere: who computes has results in another folder. */

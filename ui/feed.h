@@ -171,10 +171,11 @@ uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t
 uint32_t feed_started(const struct feed *f);
 /* Whether a waiting run waits for nothing: it is being prepared. */
 bool feed_starts(const struct feed *f, const struct feed_run *run);
-/* Whether anything of this process runs, waits or is paused; */
+/* Whether anything of this process runs, waits or is paused. */
 bool feed_busy(struct feed *f);
-/* or what is known of others trains; a sentence of what it is. */
+/* The same, or a run of another program that this one knows of trains. */
 bool feed_sees_busy(struct feed *f);
+/* What is busy, as a sentence: "first-a000 trains here, epoch 2 of 4." */
 void feed_add_busy(struct feed *f, struct text *out);
 /* A sweep of another program, as its files told at the last look. */
 struct feed_sweep {

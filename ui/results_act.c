@@ -124,7 +124,7 @@ static void ask_form(struct results *r, const char *const *names, size_t count)
     app_ask(r->app, question, answers, take_form, r);
 }
 
-/* NULL: the key is none of a deed to several runs. */
+/* NULL: the key does nothing to several runs. */
 static const struct results_deed *deed_of(int32_t code)
 {
     static const struct results_deed tag = {"Tag", "", results_ask_tags},
@@ -243,6 +243,7 @@ static bool act_on_one(struct results *r, const struct library_run *run, int32_t
 bool results_act(struct results *r, int32_t code)
 {
     const struct results_line *line = results_chosen(r);
+    const struct results_deed *deed;
     const struct library_run *run;
 
     if (code == '*') {
@@ -251,8 +252,9 @@ bool results_act(struct results *r, int32_t code)
     }
     if (!line)
         return false;
-    if (deed_of(code)) {
-        results_do(r, deed_of(code));
+    deed = deed_of(code);
+    if (deed) {
+        results_do(r, deed);
         return true;
     }
     run = results_run(r, line);

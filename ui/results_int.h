@@ -229,9 +229,9 @@ int results_moving_at(const struct results *r); /* where the columns that move b
 bool results_key_pressed(void *screen, const struct key *key);
 void results_go(struct results *r, size_t line);
 
-/* results_meant.c. A deed to several runs at once. Its question: "Move the 5 marked runs to the trash?" */
+/* results_meant.c. A deed to several runs at once. Its question: "Move the 5 marked runs to the folder trash?" */
 struct results_deed {
-    const char *verb, *where; /* "Move", " to the trash" */
+    const char *verb, *where; /* "Move", " to the folder trash" */
     void (*act)(struct results *r, const char *const *names, size_t count);
 };
 /* To the marked runs, or those of the chosen line. Where the filter hides some of the marked ones a person

@@ -90,15 +90,12 @@ const char **results_asked(struct results *r, size_t *count)
     return names;
 }
 
-static void do_deed(struct results *r)
+/* The runs that list_meant lists now. */
+static void do_deed(struct results *r, const char *const *names, size_t count)
 {
-    size_t count;
-    const char **names = list_meant(r, &count);
-
     r->meant = hash_of(names, count);
     if (count)
         r->deed->act(r, names, count);
-    free(names);
 }
 
 static void hidden_or_not(void *user, int answer)
@@ -111,10 +108,9 @@ static void hidden_or_not(void *user, int answer)
         return;
     names = results_asked(r, &count);
     shown = bring_forward(r, names, count);
-    free(names);
     r->only_shown = answer == 1;
-    if (answer == 0 ? count : shown) /* the second answer is to cancel where none is shown */
-        do_deed(r);
+    do_deed(r, names, answer == 0 ? count : shown); /* none: the second answer is to cancel */
+    free(names);
 }
 
 static void ask_about_hidden(struct results *r, size_t count, size_t hidden)
@@ -131,7 +127,7 @@ static void ask_about_hidden(struct results *r, size_t count, size_t hidden)
                             : "it",
              count > 1 ? " of them" : "");
     snprintf(all, sizeof all, count > 1 ? "all %s" : "anyway", number);
-    snprintf(only, sizeof only, "only the %s in sight", shown);
+    snprintf(only, sizeof only, "only the %s shown", shown);
     if (hidden == count) {
         answers[1] = answers[2];
         answers[2] = NULL;
@@ -148,10 +144,10 @@ void results_do(struct results *r, const struct results_deed *deed)
     r->only_shown = false;
     names = list_meant(r, &count);
     r->meant = hash_of(names, count);
-    free(names);
     hidden = results_hidden(r);
     if (hidden)
         ask_about_hidden(r, count, hidden);
     else
-        do_deed(r);
+        do_deed(r, names, count);
+    free(names);
 }

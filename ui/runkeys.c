@@ -139,19 +139,19 @@ static void take_match(void *user, int answer)
 
 static void ask_match(struct app *app)
 {
-    const char *answers[CLAIM_ANSWERS];
+    struct claim_answers answers;
     struct claim_choice choice;
     struct text words = {0};
 
     app->about_busy = feed_sees_busy(app->feed);
     choice = match_choice(app);
-    claim_answers(&choice, answers);
+    answers = claim_answers(&choice);
     text_add(&words, "Train a single model for as many epochs as make the cost of ");
     text_add_clean(&words, text_str(&app->about));
     text_add(&words, app->about_busy ? "? " : "?");
     if (app->about_busy)
         feed_add_busy(app->feed, &words);
-    app_ask(app, text_str(&words), answers, take_match, app);
+    app_ask(app, text_str(&words), answers.words, take_match, app);
     text_free(&words);
 }
 

@@ -307,7 +307,7 @@ static void draw_plot(struct grid *g, struct rect in, struct runview_panel *p, c
                    GRID_DIM, empty);
 }
 
-#define WHOLE_TITLE 50 /* columns: all that is said of a plot has room beside each other */
+#define WHOLE_TITLE 50 /* columns: from here on a title has room for whole words */
 
 static void draw_plots(struct runview *v, const struct feed_run *run, struct grid *g,
                        struct rect in)

@@ -1,4 +1,4 @@
-/* ui/setup_queued.c: what is said of an experiment that was put into the queue, from here or by a command. */
+/* ui/setup_queued.c: says what happened to an experiment that was put into the queue, here or by a command. */
 #include "ui/setup_int.h"
 
 #include "base/io.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Said, and in the log: what is told of the queue comes true only later. */
+/* On the screen and in the log. promised: it comes true later. */
 void setup_say_of_queue(struct setup *s, bool promised, char *words)
 {
     app_say(s->app, promised ? GRID_GOOD : GRID_TEXT, "%s", words);
@@ -66,42 +66,30 @@ size_t setup_count_waiting(const char *results, const struct record_queued *item
 
 struct counting {
     struct setup_link *link;
-    char *results, *file;
+    char *results;
+    struct record_queued item;
     size_t waiting;
 };
 
 static void count(void *arg)
 {
     struct counting *c = arg;
-    struct record_queued item = {.file = c->file};
 
-    c->waiting = setup_count_waiting(c->results, &item);
-}
-
-/* "lenet" of "0003-lenet-7f3a.ini" as the list has it; the file alone says no better. */
-static char *name_of(const char *file)
-{
-    size_t digits = strspn(file, "0123456789");
-    const char *name = file[digits] == '-' ? file + digits + 1 : file;
-    const char *end = strrchr(name, '.');
-
-    return mem_text_n(name, end ? (size_t)(end - name) : strlen(name));
+    c->waiting = setup_count_waiting(c->results, &c->item);
 }
 
 static void counted(void *arg, bool dropped)
 {
     struct counting *c = arg;
     struct setup *s = setup_let_go(c->link);
-    char *name = name_of(c->file);
 
     if (s && !dropped) {
-        setup_say_queued(s, name, c->waiting);
+        setup_say_queued(s, c->item.name, c->waiting);
         s->queue_stamp = 0; /* another look */
         s->queue_again = s->queue_reading;
         setup_watch(s);
     }
-    free(name);
-    free(c->file);
+    record_queue_free_item(&c->item);
     free(c->results);
     free(c);
 }
@@ -111,8 +99,11 @@ void screen_setup_say_queued(void *setup, const char *path)
     struct setup *s = setup;
     struct counting *c = mem_new(1, sizeof *c);
 
-    *c = (struct counting){.link = setup_hold(s),
-                           .results = mem_text(s->app->config.results),
-                           .file = mem_text(io_last_part(path))};
+    if (!record_queue_take_name(io_last_part(path), &c->item)) {
+        free(c);
+        return;
+    }
+    c->link = setup_hold(s);
+    c->results = mem_text(s->app->config.results);
     tasks_add_slow(s->app->tasks, count, counted, c);
 }

@@ -297,30 +297,30 @@ static void queue_or_not(void *user, int answer)
 
 void setup_renew_question(struct setup *s)
 {
-    const char *answers[CLAIM_ANSWERS];
+    struct claim_answers answers;
     struct claim_choice choice;
 
     if (s->asks != ASKS_BEHIND || feed_busy(s->app->feed))
         return;
     s->asks = ASKS_ENDED;
     choice = choice_of(s);
-    claim_answers(&choice, answers);
-    app_ask_renew(s->app, "What ran here has ended meanwhile: this can start now.", answers,
+    answers = claim_answers(&choice);
+    app_ask_renew(s->app, "What ran here has ended meanwhile: this can start now.", answers.words,
                   queue_or_not);
 }
 
 static void ask_where(struct setup *s)
 {
-    const char *answers[CLAIM_ANSWERS];
+    struct claim_answers answers;
     struct claim_choice choice;
     struct text question = {0};
 
     s->asks = ASKS_BEHIND;
     choice = choice_of(s);
-    claim_answers(&choice, answers);
+    answers = claim_answers(&choice);
     feed_add_busy(s->app->feed, &question);
     text_add(&question, " When should this start?");
-    app_ask(s->app, text_str(&question), answers, queue_or_not, s);
+    app_ask(s->app, text_str(&question), answers.words, queue_or_not, s);
     text_free(&question);
 }
 

@@ -156,7 +156,7 @@ extern volatile sig_atomic_t cli_terminated; /* SIGTERM, SIGUSR1 and SIGUSR2: ho
 extern volatile sig_atomic_t cli_hung_up;    /* SIGHUP */
 extern int cli_wake;                         /* a descriptor for poll; -1 before the start */
 void cli_signals_start(void);
-/* Where it waits for what may never come: the signals of the first two end the program at once, or no more. */
+/* Use it around a wait that may never end: while it is on, all of them but SIGHUP end the program at once. */
 void cli_signals_at_once(bool are);
 void cli_signals_block(void);
 void cli_signals_unblock(void);

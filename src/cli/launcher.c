@@ -1,4 +1,4 @@
-/* cli/launcher.c: reads from the environment how many tasks a launcher started with this command. */
+/* cli/launcher.c: finds in the environment how many tasks a launcher started with this command. */
 #include "cli/launcher.h"
 
 #include "base/mem.h"
@@ -15,14 +15,13 @@
  * salloc's shell and a batch script are one task, and have no SLURM_STEP_NUM_TASKS. */
 static const struct {
     const char *rank, *size;
-    bool
-        typed; /* with a terminal it is one task: `srun -n4 --pty bash` runs a shell in the first task alone */
+    bool srun; /* srun sets them: `srun -n4 --pty bash` runs a shell in the first task alone */
 } launchers[] = {
     {OWN, OWN, false},
     {"RANK", "WORLD_SIZE", false},                           /* torchrun */
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false}, /* mpirun of Open MPI */
-    {"PMI_RANK", "PMI_SIZE", false},                         /* mpiexec of MPICH, srun --mpi=pmi2 */
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},          /* srun */
+    {"PMI_RANK", "PMI_SIZE", true},                          /* mpiexec of MPICH, srun --mpi=pmi2 */
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},
 };
 
 static const char *variable;
@@ -47,7 +46,7 @@ void launcher_start(void)
         return;
     setenv(OWN, "1", 1);
     variable = launchers[i].size;
-    if (launchers[i].typed && has_terminal())
+    if (launchers[i].srun && getenv("SLURM_PROCID") && has_terminal())
         tasks = 1;
 }
 
@@ -56,7 +55,7 @@ int launcher_check_single(const char *what)
     if (tasks < 2)
         return CLI_ON;
     return cli_refuse(
-        "each of the %lld tasks (%s = %lld) would %s: start one task (several tasks can "
-        "share the cells of a sweep, such as lr=0.05,0.1)",
-        (long long)tasks, variable, (long long)tasks, what);
+        "%s = %lld: each of these tasks would %s. Start one task, or a sweep such as lr=0.05,0.1, "
+        "whose cells the tasks share (CHORUS_TASKS=1 says that this task is alone)",
+        variable, (long long)tasks, what);
 }

@@ -1,4 +1,4 @@
-/* cli/launcher.h: tells whether srun, mpirun or another launcher started this command in several tasks. */
+/* cli/launcher.h: whether srun, mpirun or another launcher started this command in several tasks. */
 #ifndef CHORUS_CLI_LAUNCHER_H
 #define CHORUS_CLI_LAUNCHER_H
 

@@ -345,7 +345,7 @@ static int print_text(const struct wish *w, const struct text *t)
 static void add_where(const struct wish *w, struct text *out)
 {
     for (int i = 0; i < w->words; i++)
-        if (strpbrk(w->word[i], "=<>"))
+        if (record_is_filter(w->word[i]))
             text_addf(out, "%s%s", out->n ? ", " : "where ", w->word[i]);
 }
 

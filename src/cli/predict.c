@@ -263,10 +263,10 @@ static void draw_image(const struct predictions *p, size_t image, struct text *o
 static void add_accuracy(const struct predictions *p, const struct study_members *s,
                          struct text *out)
 {
-    char low[TEXT_NUMBER_ROOM], high[TEXT_NUMBER_ROOM], loss[LOSS_ROOM];
+    char acc[TEXT_NUMBER_ROOM], high[TEXT_NUMBER_ROOM], loss[LOSS_ROOM];
     double least = 1, most = 0;
 
-    text_addf(out, "accuracy %s, loss %s over %s test %s%s", text_fixed(low, s->whole.acc, 4),
+    text_addf(out, "accuracy %s, loss %s over %s test %s%s", text_fixed(acc, s->whole.acc, 4),
               loss_text(loss, s->whole.nll), TEXT_COUNT(p->n), one_of(p), text_s(p->n));
     if (p->epoch >= 0)
         text_addf(out, ", weights of epoch %lld", (long long)p->epoch);
@@ -275,7 +275,7 @@ static void add_accuracy(const struct predictions *p, const struct study_members
         most = fmax(most, s->member[m].acc);
     }
     if (p->members > 1)
-        text_addf(out, "; %d members %s to %s", p->members, text_fixed(low, least, 4),
+        text_addf(out, "; %d members %s to %s", p->members, text_fixed(acc, least, 4),
                   text_fixed(high, most, 4));
     text_add(out, "\n");
 }

@@ -216,8 +216,9 @@ static int run(int argc, char **argv, const struct options *o)
         code = cli_fail(&e);
     } else {
         code = check_options(o, spec_sweep_varies(&s), &wish);
-        if (code == CLI_ON && !spec_sweep_varies(&s) && !o->dry)
-            code = launcher_check_single("train the same experiment, as a separate run");
+        if (code == CLI_ON && !o->dry && (o->queue || !spec_sweep_varies(&s)))
+            code = launcher_check_single(o->queue ? "put the same experiment into the queue"
+                                                  : "train the same experiment, as a separate run");
         if (code == CLI_ON && !o->queue && !o->dry && !o->tui && !o->quiet && !o->json)
             drive_tell_others(spec_sweep_varies(&s) ? name : NULL,
                               "; --queue --alone waits until none does");

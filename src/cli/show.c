@@ -171,7 +171,7 @@ static void add_rows(struct text *out, const char *title, const struct sheet *s,
         "images_per_second", "lr",        "ece",      "prefix_acc", "device",
         "train_acc",         "test_loss", "val_loss", "train_loss", NULL};
     struct text head = {0};
-    char loss[LOSS_ROOM];
+    char number[LOSS_ROOM];
     int shown[16];
     size_t n = 0;
     struct cli_table t;
@@ -196,9 +196,9 @@ static void add_rows(struct text *out, const char *title, const struct sheet *s,
                 if (!strcmp(s->names[shown[i]], "lr"))
                     cli_table_addf(&t, "%.4g", value);
                 else if (strstr(s->names[shown[i]], "loss"))
-                    cli_table_add(&t, loss_text(loss, value));
+                    cli_table_add(&t, loss_text(number, value));
                 else if (strpbrk(cell, ".e"))
-                    cli_table_add(&t, text_fixed(loss, value, value >= 1000 ? 0 : 4));
+                    cli_table_add(&t, text_fixed(number, value, value >= 1000 ? 0 : 4));
                 else
                     cli_table_add(&t, cell);
             }

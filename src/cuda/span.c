@@ -188,7 +188,7 @@ static enum err_code capture(struct cuda_place *p, int size, struct err *e)
                  : ERR_OK;
 }
 
-/* CUDA's own switch, by which the launch of a kernel that fails returns its error: a graph returns no name. */
+/* With CUDA's own switch the launch of a failing kernel returns the error. A graph would not name the kernel. */
 static bool launch_by_launch(void)
 {
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");

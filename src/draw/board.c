@@ -65,23 +65,13 @@ bool board_find_scale(const struct board *b, struct board_scale *out)
     return out->hi >= out->lo;
 }
 
-bool board_range(const struct board *b, double *lo, double *hi)
-{
-    struct board_scale scale;
-    bool any = board_find_scale(b, &scale);
-
-    *lo = scale.lo;
-    *hi = scale.hi;
-    return any;
-}
-
-double board_shade_in(const struct board *b, int cell, double lo, double hi)
+double board_shade_in(const struct board *b, int cell, const struct board_scale *s)
 {
     double level = board_level(b, cell);
 
     if (!isfinite(level))
         return -1;
-    return hi > lo ? fmax(0, (level - lo) / (hi - lo)) : 0.5;
+    return s->hi > s->lo ? fmax(0, (level - s->lo) / (s->hi - s->lo)) : 0.5;
 }
 
 /* ---- text ---- */
@@ -146,11 +136,11 @@ static int cell_width(const struct board *b, int room)
 void board_text(const struct board *b, int columns, bool colours, struct text *out)
 {
     int names = name_width(b), width;
-    double lo, hi;
+    struct board_scale scale;
 
     if (!b->rows || !b->columns)
         return;
-    board_range(b, &lo, &hi);
+    board_find_scale(b, &scale);
     if (names > columns / 3)
         names = columns / 3;
     width = cell_width(b, columns - names);
@@ -167,7 +157,7 @@ void board_text(const struct board *b, int columns, bool colours, struct text *o
         add_right(out, b->row_name[r], names);
         for (int c = 0; c < b->columns; c++) {
             int i = r * b->columns + c;
-            double shade = board_shade_in(b, i, lo, hi);
+            double shade = board_shade_in(b, i, &scale);
 
             text_add(out, " ");
             if (colours && shade >= 0)
@@ -191,11 +181,7 @@ static void add_end(const struct board *b, double level, struct text *out)
 {
     double value = b->by_magnitude ? pow(10, level) : b->per_cent ? 100 * level : level;
 
-    text_add_fixed(out, value,
-                   b->by_magnitude    ? 0
-                   : b->per_cent      ? 2
-                   : fabs(value) < 10 ? 4
-                                      : 1);
+    text_add_fixed(out, value, b->by_magnitude ? 0 : b->per_cent ? 2 : fabs(value) < 10 ? 4 : 1);
 }
 
 /* What colours mean, above bottom; returns the height that it takes: none where all are one. */
@@ -225,11 +211,11 @@ void board_ink(const struct board *b, struct ink *ink, double left, double top, 
                double height)
 {
     double names = ink_width(ink, b->row_label), cell_w, cell_h, x, y = top + 1.6 * INK_FONT;
-    double lo, hi;
+    struct board_scale scale;
 
     if (!b->rows || !b->columns)
         return;
-    board_range(b, &lo, &hi);
+    board_find_scale(b, &scale);
     for (int r = 0; r < b->rows; r++)
         names = fmax(names, ink_width(ink, b->row_name[r]));
     x = left + names + 16;
@@ -243,7 +229,7 @@ void board_ink(const struct board *b, struct ink *ink, double left, double top, 
     y += 0.6 * INK_FONT;
     cell_h = (top + height - 8 - ink_scale(b, ink, x, top + height - 8) - y) / b->rows;
     for (int i = 0; i < b->rows * b->columns; i++) {
-        double shade = board_shade_in(b, i, lo, hi);
+        double shade = board_shade_in(b, i, &scale);
         double cx = x + i % b->columns * cell_w, cy = y + (double)(i / b->columns) * cell_h;
         double line = cy + cell_h / 2 + 0.35 * INK_FONT;
 

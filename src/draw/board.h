@@ -59,8 +59,7 @@ bool board_hit(const struct board_view *v, int row, int column, int *cell_row, i
 double board_level(const struct board *b, int cell);
 /* The board's scale, of levels: what it was given, or its least and largest; false: there is none. */
 bool board_find_scale(const struct board *b, struct board_scale *out);
-bool board_range(const struct board *b, double *lo, double *hi); /* the same without below */
-/* The place of a cell's level between those two, 0 to 1; -1 where it has none. */
-double board_shade_in(const struct board *b, int cell, double lo, double hi);
+/* The place of a cell's level on a scale, 0 to 1; -1 where it has none. */
+double board_shade_in(const struct board *b, int cell, const struct board_scale *s);
 
 #endif

@@ -95,11 +95,11 @@ static void tex_legend(const struct figure *f, const struct plot *p, struct text
 static void tex_range(const struct board *b, struct text *out)
 {
     char least[TEXT_NUMBER_ROOM], most[TEXT_NUMBER_ROOM];
-    double lo, hi;
+    struct board_scale scale;
 
-    if (board_range(b, &lo, &hi) && hi > lo)
-        text_addf(out, ", point meta min=%s, point meta max=%s", text_double(least, lo),
-                  text_double(most, hi));
+    if (board_find_scale(b, &scale) && scale.hi > scale.lo)
+        text_addf(out, ", point meta min=%s, point meta max=%s", text_double(least, scale.lo),
+                  text_double(most, scale.hi));
 }
 
 static void tex_axis(const struct figure *f, const struct figure_panel *p, int number,
@@ -209,15 +209,15 @@ const char *figure_level_name(const struct board *b)
 
 static void tex_board(const struct board *b, int panel, const char *csv, struct text *out)
 {
-    double lo, hi;
+    struct board_scale scale;
 
-    board_range(b, &lo, &hi);
+    board_find_scale(b, &scale);
     text_addf(out,
               "\\addplot[matrix plot*, mesh/cols=%d, point meta=explicit] table[col sep=comma, "
               "x=p%d_column, y=p%d_row, meta=p%d_%s] {%s};\n",
               b->columns, panel, panel, panel, figure_level_name(b), csv);
     for (int i = 0; i < b->rows * b->columns; i++) {
-        double shade = board_shade_in(b, i, lo, hi);
+        double shade = board_shade_in(b, i, &scale);
 
         text_addf(out, "\\node[font=\\tiny, text=%s] at (axis cs:%d,%d) {",
                   ink_shade_is_dark(shade) ? "white" : "black", i % b->columns, i / b->columns);

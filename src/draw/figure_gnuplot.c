@@ -111,9 +111,9 @@ static void add_tics(struct text *out, const char *axis, const char *const *name
 
 static void add_board(const struct board *b, int panel, const char *csv, struct text *out)
 {
-    double lo, hi;
+    struct board_scale scale;
     char from[TEXT_NUMBER_ROOM], to[TEXT_NUMBER_ROOM];
-    bool any = board_range(b, &lo, &hi);
+    bool any = board_find_scale(b, &scale);
 
     text_addf(out, "unset logscale\nunset key\nunset grid\nset xrange [-0.5:%d.5]\n",
               b->columns - 1);
@@ -124,10 +124,11 @@ static void add_board(const struct board *b, int panel, const char *csv, struct 
     for (int i = 0; i < INK_SHADES; i++)
         text_addf(out, "%s%d '#%06X'", i ? ", " : "", i, ink_shade((double)i / (INK_SHADES - 1)));
     text_add(out, ")\nunset label\n");
-    if (any && hi > lo)
-        text_addf(out, "set cbrange [%s:%s]\n", text_double(from, lo), text_double(to, hi));
+    if (any && scale.hi > scale.lo)
+        text_addf(out, "set cbrange [%s:%s]\n", text_double(from, scale.lo),
+                  text_double(to, scale.hi));
     for (int i = 0; i < b->rows * b->columns; i++) {
-        double shade = board_shade_in(b, i, lo, hi);
+        double shade = board_shade_in(b, i, &scale);
 
         text_add(out, "set label ");
         add_word(out, b->words[i]);

@@ -4,10 +4,10 @@
 
 #include "draw/figure.h"
 
-/* Its title with what must be read with it. */
+/* "loss, smoothed over 5 points" */
 void figure_add_title(const struct figure_panel *p, struct text *out);
-/* Where the CSV has a curve's x, counted from 0; its y is next to it. pair: a series, or a band counted on
- * behind the series. */
+/* Where the CSV has a curve's x, counted from 0; its y is next to it. pair: a series; bands are
+ * counted after all series. */
 int figure_column(const struct figure *f, int panel, int pair);
 
 #endif

@@ -1,6 +1,6 @@
 /* draw/paper.h: what 'w' writes: a copy of what is seen, made at once. Another thread makes text of it,
  * since a table of ten thousand runs and curves of a million points take longer than a key may. A figure
- * says in its notes how its values were changed; a CSV has them as they were measured. */
+ * says in its notes how its values were changed; a CSV has the measured values. */
 #ifndef CHORUS_DRAW_PAPER_H
 #define CHORUS_DRAW_PAPER_H
 

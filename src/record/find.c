@@ -347,7 +347,7 @@ static enum err_code find_name(struct finder *f, const char *name, struct err *e
 }
 
 /* A path may hold a "=", a column no "/". */
-static bool is_filter(const char *name)
+bool record_is_filter(const char *name)
 {
     size_t slash = strcspn(name, "/");
 
@@ -360,7 +360,7 @@ static enum err_code take_filters(struct finder *f, char *const *names, size_t c
     for (size_t i = 0; i < count; i++) {
         if (!*names[i])
             return err_set(e, ERR_INPUT, "the name of a run is empty");
-        if (is_filter(names[i]))
+        if (record_is_filter(names[i]))
             TRY(record_filter_parse(&f->filter[f->filters++], names[i], e));
     }
     return ERR_OK;
@@ -385,7 +385,7 @@ static enum err_code refuse_none(const struct finder *f, char *const *names, siz
     struct text filters = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (is_filter(names[i]))
+        if (record_is_filter(names[i]))
             text_addf(&filters, "%s%s", filters.n ? " " : "", names[i]);
     }
     err_set(e, ERR_INPUT, "no run matches '%s': there %s %s run%s in %s%s", text_str(&filters),
@@ -402,13 +402,13 @@ static enum err_code find_all(struct finder *f, char *const *names, size_t count
     TRY(take_filters(f, names, count, e));
     needs_list = f->filters == count;
     for (size_t i = 0; i < count; i++)
-        needs_list = needs_list || (!is_filter(names[i]) && !record_is_run(names[i]));
+        needs_list = needs_list || (!record_is_filter(names[i]) && !record_is_run(names[i]));
     if (needs_list)
         TRY(read_list(f, e));
     if (f->filters && f->count && !f->kept_count && !f->listing)
         return refuse_none(f, names, count, e);
     for (size_t i = 0; i < count; i++) {
-        if (is_filter(names[i]))
+        if (record_is_filter(names[i]))
             continue;
         by_name = true;
         TRY(find_name(f, names[i], e));
@@ -485,7 +485,7 @@ static bool is_best(char *const *names, size_t count)
     size_t filters = 0, best = 0;
 
     for (size_t i = 0; i < count; i++) {
-        filters += is_filter(names[i]);
+        filters += record_is_filter(names[i]);
         best += !strcmp(names[i], "@best");
     }
     return best == 1 && filters + best == count;
@@ -504,7 +504,7 @@ static enum err_code refuse_many(const char *results, char *const *names, size_t
         text_addf(&some, "%s%s", i ? ", " : "", list[i].name);
     for (size_t i = 0; i < found; i++) /* a run may have the name of a sweep */
         sweep = sweep && !strcmp(list[i].run.sweep, names[0]);
-    if (count == 1 && is_filter(names[0]))
+    if (count == 1 && record_is_filter(names[0]))
         how = "matches";
     else if (count == 1 && !strpbrk(names[0], "/@"))
         how = sweep ? "is the sweep of" : "is the name of";

@@ -45,8 +45,7 @@ void record_queue_free(struct record_queued *list, size_t count)
     free(list);
 }
 
-/* "0003-lenet.ini" into 3 and "lenet"; false: the file is no part of the queue. */
-static bool take_name(const char *file, struct record_queued *item)
+bool record_queue_take_name(const char *file, struct record_queued *item)
 {
     size_t n = text_stem(file, ".ini"), digits = strspn(file, "0123456789"), from = 0;
 
@@ -101,7 +100,7 @@ enum err_code record_queue_scan(const char *results, struct record_queued **out,
         struct record_queued item = {0};
         char *path = io_path(folder, names[i]);
 
-        if (take_name(names[i], &item)) {
+        if (record_queue_take_name(names[i], &item)) {
             if (io.stat(path, &st) == 0) {
                 item.id = record_queue_id(&st);
                 (*out)[kept++] = item;

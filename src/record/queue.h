@@ -24,6 +24,8 @@ struct record_queued {
     char problem[512]; /* why it is broken */
 };
 void record_queue_free_item(struct record_queued *item);
+/* Number, name and file of "0003-lenet.ini"; false: the file is no part of the queue. */
+bool record_queue_take_name(const char *file, struct record_queued *item);
 void record_queue_free(struct record_queued *list, size_t count);
 
 /* In their order. A folder that is not there is an empty queue. */

@@ -63,6 +63,8 @@ bool record_find_done(const char *results, const char *cell, char *name, size_t 
 bool record_is_owned(const char *folder);
 /* Whether the folder is a run's, whole or broken. */
 bool record_is_run(const char *folder);
+/* Whether a word among names of runs is a filter, such as lr=0.1, and no path. */
+bool record_is_filter(const char *word);
 /* Whether a resume would go on from somewhere, and not begin again. */
 bool record_has_checkpoint(const char *folder);
 /* The run in a folder; ERR_INPUT where it is none. A broken one is no error. */

@@ -94,7 +94,7 @@ SH
 part chorus-cuda.so </dev/null
 # behaviour/NAME says what the test NAME does.
 part tests/gpu/gpu_tests <<'SH'
-[ $# = 0 ] && printf 'good\nwrong\ncrash\nhangs\n' && exit
+[ $# = 0 ] && printf 'good\nwrong\ncrash\nhangs\n' && { [ ! -e "$work/many" ] || seq 20; } && exit
 echo "$1${2+ $2} cudnn=${CHORUS_CUDNN-on}${CUDA_LAUNCH_BLOCKING+ blocking}" >>"$work/calls"
 echo 'ok begun'
 [ ! -e "$work/behaviour/$1" ] || . "$work/behaviour/$1"
@@ -256,7 +256,12 @@ anew step-takes
 call second
 check a_slow_second_call_ends_in_time "$took s" test "$took" -le 400
 
-# `make check-gpu` runs every test, and its end says what failed.
+# `make check-gpu` runs every test, and its end says what failed. A test without time has failed.
+anew step-takes many
+path=$tools: call all
+check a_test_without_time_has_failed "$(cat "$work/out")" \
+    eval 'grep -q ": no time is left$" "$work/out" && tail -n 1 "$work/out" | grep -q " 0 skipped$"'
+rm "$work/many"
 anew
 echo 'No devices found.' >"$work/gpus"
 call all

@@ -63,6 +63,7 @@ for signal in $terms; do
     check "state stopped by SIG$signal" state_is "$folder" stopped
     last=$(tail -n 1 "$folder/steps.csv" | cut -d, -f1)
     exits 0 "$CHORUS" resume "$folder" --background --quiet
+    until_true 10 grep -q "goes on at step" "$folder/log.txt"
     at=$(sed -n 's/.*goes on at step \([0-9]*\).*/\1/p' "$folder/log.txt")
     check "a resume repeats no row" test "${at:-0}" -ge "$last"
     column "$folder" pid >run.pid

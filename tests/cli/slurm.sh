@@ -60,7 +60,7 @@ slurm true >out 2>err
 [ $? = 9 ] && { skip "Slurm" "it does not come up: $(tail -n 1 err)"; finish; }
 
 check "srun -n2 of one run is refused" exits 2 slurm srun -n2 "$CHORUS" run tiny.ini
-check "by both tasks" test "$(grep -c 'each of the 2 tasks (SLURM_STEP_NUM_TASKS = 2) would train' err)" = 2
+check "by both tasks" test "$(grep -c 'SLURM_STEP_NUM_TASKS = 2: each of these tasks would train' err)" = 2
 check "and leaves nothing" test ! -e results
 check "srun -n2 of a sweep" exits 0 slurm srun -n2 "$CHORUS" run tiny.ini lr=0.1,0.2 batch=40,50 --name two --quiet
 check "its tasks share its cells" test "$(grep -c ,running, results/sweeps/two/ledger.csv)" = 4

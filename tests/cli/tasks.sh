@@ -13,10 +13,10 @@ task()
     setsid -w env "$@"
 }
 srun="SLURM_JOB_ID=7 SLURM_NTASKS=2 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2"
-words="would train the same experiment, as a separate run: start one task (several tasks can share the cells of a sweep"
+words="each of these tasks would train the same experiment, as a separate run. Start one task, or a sweep such as lr="
 
 while read -r name size rank; do
-    refused "two tasks of $name" "each of the 2 tasks ($size = 2) $words" \
+    refused "two tasks of $name" "$size = 2: $words" \
         task $size=2 $rank=1 "$CHORUS" run tiny.ini
     check "one task of $name trains" exits 0 task $size=1 $rank=0 "$CHORUS" run tiny.ini --quiet
     rm -rf results
@@ -29,7 +29,10 @@ mpiexec PMI_SIZE PMI_RANK
 torchrun WORLD_SIZE RANK
 END
 refused "--background is refused too" "$words" task $srun SLURM_PROCID=0 "$CHORUS" run tiny.ini --background
-refused "and --queue" "$words" task $srun SLURM_PROCID=0 "$CHORUS" run tiny.ini --queue
+for lists in "" lr=0.1,0.2; do
+    refused "and --queue $lists" "would put the same experiment into the queue" \
+        task $srun SLURM_PROCID=0 "$CHORUS" run tiny.ini $lists --queue
+done
 check "a dry run trains nothing" exits 0 task $srun SLURM_PROCID=0 "$CHORUS" run tiny.ini --dry-run
 check "nor does help" exits 0 task $srun SLURM_PROCID=0 "$CHORUS" run --help
 check "CHORUS_TASKS=1 allows it" exits 0 task $srun SLURM_PROCID=0 CHORUS_TASKS=1 "$CHORUS" run tiny.ini --quiet
@@ -43,15 +46,15 @@ check "mpirun -np 1 in a step of two tasks" \
 rm -rf results
 
 # A run that was stopped.
-"$CHORUS" run tiny.ini epochs=2000 --quiet >out 2>err </dev/null &
+CHORUS_FAKE_SCRIPT=step_ms=20 "$CHORUS" run tiny.ini epochs=2000 --quiet >out 2>err </dev/null &
 pid=$!
 echo $pid >run.pid
-until_true 60 has_rows results/2*/steps.csv 3
+until_true 60 eval 'has_rows results/2*/steps.csv 3'
 kill -TERM $pid
 wait $pid
 rm run.pid
 for run in "" @; do
-    refused "resume $run" "each of the 2 tasks (SLURM_STEP_NUM_TASKS = 2) would resume the same run: start one task" \
+    refused "resume $run" "SLURM_STEP_NUM_TASKS = 2: each of these tasks would resume the same run. Start one task" \
         task $srun SLURM_PROCID=0 "$CHORUS" resume $run
 done
 rm -rf results
@@ -107,6 +110,8 @@ END
     check "what a person types in a step of two tasks" \
         exits 0 python3 typed.py env $srun SLURM_PROCID=0 "$CHORUS" run tiny.ini --background
     check "trains" until_true 60 state_is "$(echo results/2*)" done
+    check "with the variables of PMI too" exits 0 python3 typed.py \
+        env $srun SLURM_PROCID=0 PMI_RANK=0 PMI_SIZE=2 "$CHORUS" run tiny.ini --quiet
     check "but not in tasks of mpirun, which have the terminal" \
         exits 2 python3 typed.py env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$CHORUS" run tiny.ini
 else

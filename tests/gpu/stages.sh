@@ -53,6 +53,12 @@ skip()
     skipped=$((skipped + 1))
     say "skipped $1"
 }
+# Of every test one that does not run has failed.
+no_time() # no_time NAME
+{
+    [ "$call" != all ] || failed=$((failed + 1)) skipped=$((skipped - 1))
+    skip "$1: no time is left"
+}
 # step NAME SECONDS COMMAND...: a command that takes SECONDS at most. Its failure is counted and returned.
 step()
 {
@@ -60,7 +66,7 @@ step()
     local log=$out/$name.log sum='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'
     shift 2
     ((seconds < $(left))) || seconds=$(left)
-    ((seconds >= 3)) || { skip "$name: no time is left" && return; }
+    ((seconds >= 3)) || { no_time "$name" && return; }
     from=$(now)
     timeout -k 2 "$seconds" "$@" >"$log" 2>&1 </dev/null || code=$?
     read -r p f s <<<"$(grep -E "$sum" "$log" | tail -n 1 | tr -dc '0-9 ')"
@@ -94,7 +100,7 @@ only_slow() # only_slow PROGRAM EXIT_CODE
 {
     (($2 == 124 || $2 == 137)) && tail -n 1 "$out/$1.log" | grep -qE '^(ok|skipped) '
 }
-here() # here COMMAND
+installed() # installed COMMAND
 {
     type -P "$1" >/dev/null || { skip "$1: it is not installed" && false; }
 }
@@ -125,7 +131,7 @@ pointless() # pointless WHY
 
 a_gpu()
 {
-    here nvidia-smi && step nvidia-smi-L 30 nvidia-smi -L && grep -q '^GPU ' "$out/nvidia-smi-L.log"
+    installed nvidia-smi && step nvidia-smi-L 30 nvidia-smi -L && grep -q '^GPU ' "$out/nvidia-smi-L.log"
 }
 the_machine()
 {
@@ -148,24 +154,29 @@ kernels()
     done
 }
 
+keep_times() # keep_times ROW
+{
+    [ ! -e "$out/cuda_times_test-$1.log" ] || grep '^{.*}$' "$out/cuda_times_test-$1.log" >>"$out/times.jsonl"
+}
 # Each launch, first of our own kernels, then of the rows that cuDNN takes part in.
 launches()
 {
     local row
     for row in 0 1 2 3 4 5; do
         CHORUS_CUDNN=off a_test cuda_times_test 15 row_$row
+        keep_times row_$row
     done
     for row in 1 4 5; do
         step "cuda_times_test-row_$row-cudnn" 15 "$gpu_tests" cuda_times_test row_$row
+        keep_times row_$row-cudnn
     done
-    grep -h '^{.*}$' "$out"/cuda_times_test-row_*.log >"$out/times.jsonl"
 }
 
 # The four kernels that take most of lenet and cnn, after the step that warms up.
 counters()
 {
     local row kernel us report
-    here ncu || return
+    installed ncu || return
     sed -n 's/^{"row": "\(lenet\|cnn\)".*"us": \([0-9.]*\),.*"kernel": "\(k_[a-z0-9_]*\)".*/\2 \1 \3/p' "$out/times.jsonl" |
         sort -rn | awk '!seen[$3]++' | head -n 4 >"$temp/slowest"
     while read -r us row kernel; do
@@ -189,7 +200,7 @@ sanitized() # sanitized TOOL SECONDS PROGRAM...
 }
 sanitizer() # sanitizer SECONDS PROGRAM...
 {
-    here compute-sanitizer || return
+    installed compute-sanitizer || return
     sanitized memcheck "$@"
     sanitized racecheck "$@"
 }

@@ -93,12 +93,12 @@ export CHORUS_FAKE_SCRIPT="step_ms=5 stuck=20 stuck_file=$PWD/gate"
 (until_true 60 test -e asks-again && : >gate) &
 check "M trains a single model of the same cost, now where nothing runs, and says which" play results "calm" "keys M" \
     "wait as make the cost of" "save asks-m" "keys Enter" "wait Training tiny-" "wait in the background, 6 epochs: Results (3) lists it." \
-    "wait running elsewhere" "keys M" "wait  trains elsewhere, epoch 1 of 6." "wait after it, in the queue" "save asks-again" \
+    "save answer" "wait running elsewhere" "keys M" "wait  trains elsewhere, epoch 1 of 6." "wait after it, in the queue" "save asks-again" \
     "keys c" "wait done" "calm"
 wait
 rm -f gate
 unset CHORUS_FAKE_SCRIPT
-check "without the path of its folder" eval '! grep -q "behind\|beside" asks-m && ! grep -q "results/2" said'
+check "without the path of its folder" eval '! grep -q "behind\|beside" asks-m asks-again && grep -q "Training tiny-" answer && ! grep -q "results/2" answer'
 check "one more run" until_true 30 eval '[ "$(ls -d results/2*/ | wc -l)" = 2 ]'
 check "its tags are what : shows" play results "calm" "keys t" "wait tags of" "type +paper" "keys Enter" \
     "wait written into" "keys :" "keys Down" "wait tag 2" "wait +paper" "keys Esc"
@@ -115,7 +115,7 @@ one chosen name=newest epochs=4
 python3 "$here/settle.py" chosen
 check "2 and 6 on Results go with the run under the cursor" play chosen "calm" "keys Down 2" "wait loss" "calm" "wait middle" \
     "keys 3" "keys Down F2" "calm" "wait older" "keys 3 Up 6" "calm" "wait middle" "keys 3 2" "calm" "wait middle"
-one back name=first epochs=3
+one 'ba{ck' name=first epochs=3
 one average lr=0.05 epochs=2
 one average lr=0.1 epochs=3
 "$CHORUS" ensemble @ @2 --results average >/dev/null 2>&1
@@ -152,7 +152,7 @@ check "q asks no more when what ran has ended" play results "calm" "keys r" \
 wait
 rm -f gate asked
 (until_true 60 test -e asked && : >gate) &
-check "leaving after the epoch is taken back by q" play back "calm" "keys r" "wait running" \
+check "leaving after the epoch is taken back by q" play 'ba{ck' "calm" "keys r" "wait running" \
     "keys : Ctrl-U" "type run tiny.ini name=behind epochs=1 --queue" "keys Enter" "wait Queued: behind starts after first-" \
     "wait . 1 in the queue (1 shows it)." "wait 1 waits" "keys Esc" "keys 3" "calm" "keys End M" "wait  trains here, epoch 1 of" \
     "keys Enter" "wait Queued: tiny starts after first-" "wait . 2 in the queue (1 shows them)." "keys 1 Tab End d" "wait number 2" \
@@ -161,7 +161,7 @@ check "leaving after the epoch is taken back by q" play back "calm" "keys r" "wa
     "keys t" "wait taken back" "save asked" "wait ✓ done  behind" "calm"
 wait
 check "nothing was stopped, and the queue goes on" eval \
-    '[ "$("$CHORUS" ls --results back --json | grep -o "\"state\": *\"done\"" | wc -l)" = 3 ]'
+    '[ "$("$CHORUS" ls --results ba{ck --json | grep -o "\"state\": *\"done\"" | wc -l)" = 3 ]'
 rm -f gate asked
 (until_true 60 test -e asked && : >gate) &
 check "whose end was seen on Run is no news on Results" play results "calm" "keys 3" "calm" "keys 2" "calm" "keys r" \

@@ -357,13 +357,13 @@ TEST(board_shades_from_least_to_most)
     struct text t = {0};
     const struct figure_panel panel = {.board = &b};
     const struct figure f = {&panel, 1, 100, 60, false};
-    double lo, hi;
+    struct board_scale scale;
 
-    CHECK(board_range(&b, &lo, &hi));
-    CHECK_NEAR(board_shade_in(&b, 0, lo, hi), 0, 0);
-    CHECK_NEAR(board_shade_in(&b, 1, lo, hi), 1, 0);
-    CHECK_NEAR(board_shade_in(&b, 3, lo, hi), 0.5, 0);
-    CHECK_NEAR(board_shade_in(&b, 2, lo, hi), -1, 0);
+    CHECK(board_find_scale(&b, &scale));
+    CHECK_NEAR(board_shade_in(&b, 0, &scale), 0, 0);
+    CHECK_NEAR(board_shade_in(&b, 1, &scale), 1, 0);
+    CHECK_NEAR(board_shade_in(&b, 3, &scale), 0.5, 0);
+    CHECK_NEAR(board_shade_in(&b, 2, &scale), -1, 0);
     figure_svg(&f, &t);
     CHECK_INT(count(text_str(&t), "<rect x="), 5 + GRID_SHADES); /* and the scale */
     CHECK_HAS(text_str(&t), ">diverged</text>");
@@ -383,18 +383,18 @@ TEST(what_is_far_below_has_the_least_colour)
     struct board b = a_board();
     const struct figure_panel panel = {.board = &b};
     struct text t = {0};
-    double lo, hi;
+    struct board_scale scale;
 
     b.value = values;
-    CHECK(board_range(&b, &lo, &hi));
-    CHECK_NEAR(lo, 0.1, 0);
+    CHECK(board_find_scale(&b, &scale));
+    CHECK_NEAR(scale.lo, 0.1, 0);
     b.far_below = true;
-    CHECK(board_range(&b, &lo, &hi));
-    CHECK_NEAR(lo, 0.9, 0);
-    CHECK_NEAR(hi, 0.95, 0);
-    CHECK_NEAR(board_shade_in(&b, 0, lo, hi), 0, 0);
-    CHECK_NEAR(board_shade_in(&b, 1, lo, hi), 0, 0);
-    CHECK_NEAR(board_shade_in(&b, 5, lo, hi), 1, 0);
+    CHECK(board_find_scale(&b, &scale));
+    CHECK_NEAR(scale.lo, 0.9, 0);
+    CHECK_NEAR(scale.hi, 0.95, 0);
+    CHECK_NEAR(board_shade_in(&b, 0, &scale), 0, 0);
+    CHECK_NEAR(board_shade_in(&b, 1, &scale), 0, 0);
+    CHECK_NEAR(board_shade_in(&b, 5, &scale), 1, 0);
     figure_tex(&(struct figure){&panel, 1, 100, 60, false}, "b.csv", &t);
     CHECK_HAS(text_str(&t), ", point meta min=0.9, point meta max=0.95,");
     text_free(&t);
@@ -410,13 +410,13 @@ TEST(a_board_by_magnitude_follows_logarithms_in_every_form)
     struct board_view view = {.row = -1, .column = -1};
     const struct figure_panel panel = {.board = &b};
     const struct figure f = {&panel, 1, 100, 60, false};
-    double lo, hi;
+    struct board_scale scale;
 
     b.value = counts;
     b.by_magnitude = true;
-    CHECK(board_range(&b, &lo, &hi));
-    CHECK_NEAR(board_shade_in(&b, 1, lo, hi), 1.0 / 3, 1e-12);
-    CHECK_NEAR(board_shade_in(&b, 2, lo, hi), -1, 0);
+    CHECK(board_find_scale(&b, &scale));
+    CHECK_NEAR(board_shade_in(&b, 1, &scale), 1.0 / 3, 1e-12);
+    CHECK_NEAR(board_shade_in(&b, 2, &scale), -1, 0);
     figure_csv(&f, &t);
     CHECK_HAS(text_str(&t),
               "p0_column,p0_row,p0_value,p0_level\n0,0,1000,3\n1,0,10,1\n2,0,0,nan\n");

@@ -653,7 +653,7 @@ TEST(what_is_done_to_marked_runs_asks_where_a_filter_hides_some)
         CHECK_HAS(text_str(&own->question), " The filter hides 2 of them.");
         REQUIRE(own->answers == 3);
         CHECK_STR(own->answer[0], "all 4");
-        CHECK_STR(own->answer[1], "only the 2 in sight");
+        CHECK_STR(own->answer[1], "only the 2 shown");
         CHECK_STR(own->answer[2], "cancel");
         popup_key(&k.app, &(struct key){.code = 'c'});
         CHECK(own->popup == POPUP_NONE);
@@ -947,7 +947,6 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
     wire_free(wire);
 }
 
-/* Wherever the order puts it; 2 shows what is under the cursor. */
 /* First stands what fits: Enter takes it. The letters mean the same in both orders. */
 TEST(the_single_model_is_trained_now_or_after_what_runs)
 {
@@ -986,6 +985,7 @@ TEST(the_single_model_is_trained_now_or_after_what_runs)
     wire_free(wire);
 }
 
+/* Wherever the order puts it; 2 shows what is under the cursor. */
 TEST(the_cursor_begins_at_what_runs)
 {
     static const char name[] = "2026-10-29-100001-000-lenet-0002";
