@@ -237,11 +237,11 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     look_at_others(r->engine);
     if (r->resumed) {
         TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
-        if (r->extended)
-            TRY(write_ini(r, e));
     }
     r->state = WIRE_RUNNING;
     TRY(run_write(r, e));
+    if (r->ini_differs)
+        TRY(write_ini(r, e));
     run_tell_started(r);
     run_log_start(r);
     run_log_opened(r);
