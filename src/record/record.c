@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 static struct record *new_record(const char *folder)
@@ -22,7 +21,7 @@ static struct record *new_record(const char *folder)
     struct record *r = mem_new(1, sizeof *r);
 
     r->folder = mem_text(folder);
-    r->lock = r->log = r->control = -1;
+    r->hold.lock = r->hold.model = r->log = r->control = -1;
     for (int i = 0; i < RECORD_CSVS; i++) {
         r->csv[i].name = record_csv_name[i];
         r->csv[i].path = io_path(folder, record_csv_name[i]);
@@ -44,11 +43,7 @@ void record_close(struct record *r)
         io.close(r->log);
     if (r->control >= 0)
         io.close(r->control);
-    if (r->lock >= 0) {
-        /* Closing alone would leave it held where a child was forked in between. */
-        io.lock(r->lock, LOCK_UN);
-        io.close(r->lock);
-    }
+    record_let_go(&r->hold);
     text_free(&r->row);
     text_free(&r->pending);
     free(r->folder);
@@ -58,48 +53,6 @@ void record_close(struct record *r)
 const char *record_folder(const struct record *r)
 {
     return r->folder;
-}
-
-enum err_code record_lock(int fd, const char *folder, struct err *e)
-{
-    char owner[160];
-    ssize_t n;
-
-    for (int tries = 0;; tries++) {
-        if (io.lock(fd, LOCK_EX | LOCK_NB) == 0)
-            return ERR_OK;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return err_errno(e, "cannot lock %s", folder);
-        if (tries == 20)
-            break;
-        clock_sleep_ms(10);
-    }
-    n = io.seek(fd, 0, SEEK_SET) < 0 ? 0 : io.read(fd, owner, sizeof owner - 1);
-    owner[n > 0 ? n : 0] = 0;
-    owner[strcspn(owner, "\n")] = 0;
-    return err_set(e, ERR_FAILED, "run %s is at work already: %s holds its lock", folder,
-                   owner[0] ? owner : "another process");
-}
-
-/* Who holds the lock, for whoever does not get it. Advice only: the lock itself is what counts. */
-static enum err_code write_owner(struct record *r, struct err *e)
-{
-    char host[128] = "this machine", utc[CLOCK_UTC_ROOM], *line;
-    char *path = io_path(r->folder, "lock");
-    enum err_code code = ERR_OK;
-
-    gethostname(host, sizeof host - 1);
-    clock_utc(utc, clock_wall());
-    line = mem_textf("process %ld on %s, since %s\n", (long)getpid(), host, utc);
-    if (io.seek(r->lock, 0, SEEK_SET) < 0)
-        code = err_errno(e, "cannot write %s", path);
-    else
-        code = io_write_all(r->lock, line, strlen(line), path, e);
-    if (code == ERR_OK && io.truncate(r->lock, (off_t)strlen(line)) < 0)
-        code = err_errno(e, "cannot write %s", path);
-    free(line);
-    free(path);
-    return code;
 }
 
 static enum err_code open_in(struct record *r, const char *name, int flags, int *fd, struct err *e)
@@ -119,9 +72,8 @@ static enum err_code open_common(struct record *r, struct err *e)
 {
     struct stat st;
 
-    TRY(open_in(r, "lock", O_RDWR | O_CREAT, &r->lock, e));
-    TRY(record_lock(r->lock, r->folder, e));
-    TRY(write_owner(r, e));
+    TRY(record_hold(r->folder, true, &r->hold, e));
+    TRY(record_write_owner(&r->hold, r->folder, e));
     TRY(open_in(r, "log.txt", O_WRONLY | O_CREAT | O_APPEND, &r->log, e));
     TRY(open_in(r, "control", O_RDWR | O_CREAT | O_APPEND, &r->control, e));
     /* What was said to an owner before this one is not meant for this one. */
@@ -218,9 +170,9 @@ static enum err_code fill_folder(struct record *r, const struct record_run *run,
     struct text text = {0};
     enum err_code code;
 
+    TRY(write_file(r->folder, "model.net", net_text, strlen(net_text), e));
     TRY(open_common(r, e));
     TRY(write_file(r->folder, "experiment.ini", ini, strlen(ini), e));
-    TRY(write_file(r->folder, "model.net", net_text, strlen(net_text), e));
     record_run_text(run, &text);
     code = write_file(r->folder, "run.csv", text.s, text.n, e);
     text_free(&text);

@@ -68,9 +68,18 @@ void record_clean_name(const char *name, char *out, size_t room);
 /* "cnn-ens4": the experiment's name, or model and mode, made fit for a folder's name. */
 void record_label(const struct spec *spec, char *out, size_t room);
 
-/* Takes the lock, trying for a fifth of a second, since a reader that asks whether a run lives
- * holds it for a moment. ERR_FAILED names the owner. */
-enum err_code record_lock(int fd, const char *folder, struct err *e) MUST_USE;
+/* lock.c: takes the lock file and model.net, trying for a fifth of a second, since a reader that asks whether a
+ * run lives holds one of them for a moment. ERR_FAILED names the owner. make: also where there is no lock file,
+ * which is made then. */
+struct record_hold {
+    int lock, model; /* -1: not open */
+};
+enum err_code record_hold(const char *folder, bool make, struct record_hold *h,
+                          struct err *e) MUST_USE;
+void record_let_go(struct record_hold *h);
+/* Who holds the lock, for whoever does not get it. Advice only: the lock itself is what counts. */
+enum err_code record_write_owner(const struct record_hold *h, const char *folder,
+                                 struct err *e) MUST_USE;
 /* edit.c: whether one of the words between blanks is that one, with the sign in front of it (0: none). */
 bool record_has_word(const char *words, char sign, const char *word, size_t n);
 /* control.c */
@@ -90,7 +99,7 @@ extern const char *const record_csv_header[RECORD_CSVS];
 
 struct record {
     char *folder;
-    int lock;
+    struct record_hold hold;
     int log;
     int control;
     struct record_csv csv[RECORD_CSVS];

@@ -122,10 +122,22 @@ echo $! >run.pid
 until_true 60 eval 'folder=$(ls -d results/*/ | tail -n 1) && has_rows "$folder/steps.csv" 3'
 refused_live()
 {
-    "$CHORUS" resume "$folder" >out2 2>err2
+    timeout 20 "$CHORUS" resume "$folder" >out2 2>err2
     test $? = 2 && grep -q "is run by process $(cat run.pid)" err2 && test ! -s out2
 }
 check "a run that somebody runs" refused_live
+
+# The lock file is deleted: its owner keeps the run all the same.
+stays()
+{
+    ! "$CHORUS" rm "$folder" >out2 2>err2 && grep -q "is at work and stays" err2
+}
+rm "$folder/lock"
+check "a run whose lock file is gone has its owner" refused_live
+check "it is running" test "$("$CHORUS" ls "$folder" --json 2>/dev/null | grep -c '"state": "running"')" = 1
+check "and is not removed" stays
+check "a tag goes through the owner" exits 0 "$CHORUS" tag "$folder" +kept
+check "who makes no lock file for others" test ! -e "$folder/lock"
 kill -9 "$(cat run.pid)"
 wait 2>/dev/null
 

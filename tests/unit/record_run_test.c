@@ -480,6 +480,38 @@ TEST(a_run_has_one_owner)
     help_remove(results);
 }
 
+/* Who comes next would make a new file, whose lock nobody holds. */
+TEST(a_deleted_lock_file_hides_no_owner)
+{
+    struct err e = {0};
+    char *results = help_folder(), *folder, *lock, *to;
+    struct record_run *run = help_run();
+    struct record *r, *other;
+    struct record_entry entry;
+
+    REQUIRE_OK(record_create(&r, results, run, "", "", false, &e));
+    folder = mem_text(record_folder(r));
+    lock = io_path(folder, "lock");
+    REQUIRE(!unlink(lock));
+    CHECK_INT(record_open(&other, folder, &e), ERR_FAILED);
+    CHECK_HAS(e.text, "at work already");
+    CHECK(record_is_owned(folder));
+    REQUIRE_OK(record_read_entry(folder, &entry, &e));
+    CHECK(!entry.dead && entry.live);
+    CHECK_INT(record_remove(&entry, &to, &e), ERR_FAILED);
+    record_free_entry(&entry);
+    CHECK(!io_exists(lock));
+    record_close(r);
+    CHECK(!record_is_owned(folder));
+    REQUIRE_OK(record_open(&other, folder, &e));
+    CHECK(io_exists(lock));
+    record_close(other);
+    free(lock);
+    free(folder);
+    free(run);
+    help_remove(results);
+}
+
 TEST(a_killed_owner_leaves_no_lock)
 {
     struct err e = {0};
