@@ -172,6 +172,8 @@ static enum err_code export_long(struct job *x, const struct record_entry *runs,
             bad++;
             continue;
         }
+        if (!strcmp(x->file, "epochs") && record_rows_changed(&runs[i]))
+            results_say_changed(&runs[i]);
         if (!x->names)
             add_heads(x, &s);
         add_rows(x, &runs[i], &s);
@@ -239,6 +241,8 @@ static enum err_code read_column(const struct job *x, const struct record_entry 
         out->bad = true;
         return e->code;
     }
+    if (record_rows_changed(run))
+        results_say_changed(run);
     column = sheet_column(&s, x->metric);
     if (column >= 0) {
         out->rows = s.rows;

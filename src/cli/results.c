@@ -103,6 +103,15 @@ void results_say_left_out(const struct record_entry *run, const struct err *why)
     text_free(&reason);
 }
 
+void results_say_changed(const struct record_entry *run)
+{
+    struct text name = {0};
+
+    text_add_clean(&name, run->name);
+    cli_talk("chorus: %s/epochs.csv was changed since it was written", text_str(&name));
+    text_free(&name);
+}
+
 /* runs: (*count), or NULL where they need not be open. */
 static enum err_code keep_readable(struct record_entry *list, size_t *count, struct study_run *runs,
                                    struct err *e)
@@ -116,6 +125,8 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
             list[kept] = list[i];
             if (runs)
                 runs[kept].entry = &list[kept];
+            if (runs && runs[kept].changed)
+                results_say_changed(&list[kept]);
             kept++;
             continue;
         }

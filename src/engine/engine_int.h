@@ -161,6 +161,7 @@ struct run {
     double bytes_per_device;
     char plans[RECORD_PLANS_ROOM]; /* what the backend says of them; complete at MESSAGE_OPENED */
     struct standing from;          /* where it starts; complete at MESSAGE_OPENED */
+    struct text rows;              /* of epochs.csv up to there, by the checkpoint; as complete */
 
     /* The engine thread's alone. */
     struct record *record;

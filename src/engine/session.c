@@ -300,6 +300,14 @@ static void read_plans(struct run *r, const struct safetensors *file)
     r->plan->session.plans = r->found.plans;
 }
 
+static void read_rows(struct run *r, const struct safetensors *file)
+{
+    const struct safetensors_tensor *rows = safetensors_find(file, RECORD_ROWS);
+
+    if (rows && rows->type == SAFETENSORS_U8)
+        text_add_n(&r->rows, rows->bytes, rows->size);
+}
+
 static enum err_code read_checkpoint(struct session *s, struct record_weights *w, struct err *e)
 {
     struct run *r = s->run;
@@ -319,6 +327,8 @@ static enum err_code read_checkpoint(struct session *s, struct record_weights *w
         code = check_standing(s, e);
     if (code == ERR_OK)
         read_plans(r, &file);
+    if (code == ERR_OK)
+        read_rows(r, &file);
     /* A kill while an epoch's files were written left some of them: all of them are written again. */
     s->stands_in = code == ERR_OK && s->at.n.epoch && !record_has_checkpoint(r->start.resume);
     safetensors_free(&file);

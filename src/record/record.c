@@ -45,6 +45,7 @@ void record_close(struct record *r)
         io.close(r->control);
     record_let_go(&r->hold);
     text_free(&r->row);
+    text_free(&r->rows);
     text_free(&r->pending);
     free(r->folder);
     free(r);
@@ -82,8 +83,10 @@ static enum err_code open_common(struct record *r, struct err *e)
     return record_keep_control(r, e);
 }
 
-static enum err_code write_header(struct record_csv *c, const char *header, struct err *e)
+static enum err_code write_header(struct record *r, enum record_csvs which, struct err *e)
 {
+    struct record_csv *c = &r->csv[which];
+    const char *header = record_csv_header[which];
     size_t n = strlen(header);
     enum err_code code = io_write_all(c->fd, header, n, c->path, e);
 
@@ -93,11 +96,12 @@ static enum err_code write_header(struct record_csv *c, const char *header, stru
         return code;
     }
     c->size = (off_t)n;
+    if (which == RECORD_EPOCHS)
+        text_add_n(&r->rows, header, n);
     return ERR_OK;
 }
 
-/* A new file gets its header; an old one must have it. */
-static enum err_code open_csv(struct record *r, enum record_csvs which, struct err *e)
+enum err_code record_open_csv(struct record *r, enum record_csvs which, struct err *e)
 {
     struct record_csv *c = &r->csv[which];
     const char *header = record_csv_header[which];
@@ -115,14 +119,14 @@ static enum err_code open_csv(struct record *r, enum record_csvs which, struct e
     c->size = st.st_size;
     TRY(record_cut_torn(c, e));
     if (c->size == 0)
-        return write_header(c, header, e);
+        return write_header(r, which, e);
     have = mem_new(n + 1, 1);
     got = io.seek(c->fd, 0, SEEK_SET) < 0 ? -1 : io.read(c->fd, have, n);
     same = got == (ssize_t)n && !memcmp(have, header, n);
     free(have);
     if (got < 0)
         return err_errno(e, "cannot read %s", c->path);
-    if (!same)
+    if (!same && !(which == RECORD_EPOCHS && r->checked))
         return err_set(e, ERR_INPUT,
                        "%s has other columns than this version writes: this run cannot go on",
                        c->path);
@@ -180,7 +184,7 @@ static enum err_code fill_folder(struct record *r, const struct record_run *run,
         return code;
     for (int i = 0; i < RECORD_CSVS; i++) {
         if (i != RECORD_MEMBERS || members)
-            TRY(open_csv(r, (enum record_csvs)i, e));
+            TRY(record_open_csv(r, (enum record_csvs)i, e));
     }
     return record_sync(r, e);
 }
@@ -311,14 +315,15 @@ static enum err_code open_all(struct record *r, struct err *e)
     if (record_read_run(path, run, NULL) == ERR_OK) {
         members = members || run->spec.mode == SPEC_ENSEMBLE;
         record_marks_of(&r->marks, run);
+        r->checked = run->epochs_check[0];
     }
     free(run);
     free(path);
     for (int i = 0; i < RECORD_CSVS; i++) {
         if (i != RECORD_MEMBERS || members)
-            TRY(open_csv(r, (enum record_csvs)i, e));
+            TRY(record_open_csv(r, (enum record_csvs)i, e));
     }
-    return ERR_OK;
+    return record_load_rows(r, e);
 }
 
 enum err_code record_open(struct record **out, const char *folder, struct err *e)
@@ -352,6 +357,7 @@ enum err_code record_write_run(struct record *r, const struct record_run *run, s
     *marked = *run;
     memcpy(marked->tags, r->marks.tags, sizeof marked->tags);
     memcpy(marked->note, r->marks.note, sizeof marked->note);
+    record_check_rows(r, marked);
     record_run_text(marked, &text);
     code = io_replace_file(path, text.s, text.n, e);
     text_free(&text);

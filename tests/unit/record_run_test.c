@@ -24,7 +24,8 @@ static const char run_after[] =
     "backend_used,precision_used,isa,real_devices,threads_used,shared,lr_used,batch_per_device,"
     "parameters,flops_per_image,network_hash,data_hash,epochs_done,best_epoch,best_by,best_test_acc,"
     "best_test_loss,last_test_acc,last_test_loss,train_seconds,eval_seconds,wall_seconds,"
-    "device_seconds,images,model_images,target_seconds,peak_memory_bytes,plans,tags,note\n";
+    "device_seconds,images,model_images,target_seconds,peak_memory_bytes,plans,epochs_check,"
+    "tags,note\n";
 
 static void check_file(const char *folder, const char *name, const char *want)
 {
