@@ -173,7 +173,7 @@ static enum err_code export_long(struct job *x, const struct record_entry *runs,
             continue;
         }
         if (!strcmp(x->file, "epochs") && record_rows_changed(&runs[i]))
-            results_say_changed(&runs[i]);
+            results_say_changed(&runs[i], 0);
         if (!x->names)
             add_heads(x, &s);
         add_rows(x, &runs[i], &s);
@@ -242,7 +242,7 @@ static enum err_code read_column(const struct job *x, const struct record_entry 
         return e->code;
     }
     if (record_rows_changed(run))
-        results_say_changed(run);
+        results_say_changed(run, 0);
     column = sheet_column(&s, x->metric);
     if (column >= 0) {
         out->rows = s.rows;

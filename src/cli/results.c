@@ -103,12 +103,14 @@ void results_say_left_out(const struct record_entry *run, const struct err *why)
     text_free(&reason);
 }
 
-void results_say_changed(const struct record_entry *run)
+void results_say_changed(const struct record_entry *run, size_t others)
 {
     struct text name = {0};
 
     text_add_clean(&name, run->name);
-    cli_talk("chorus: %s/epochs.csv was changed since it was written", text_str(&name));
+    if (others)
+        text_addf(&name, " and %s more", TEXT_COUNT(others));
+    cli_talk("chorus: %s: epochs.csv was changed since it was written", text_str(&name));
     text_free(&name);
 }
 
@@ -126,7 +128,7 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
             if (runs)
                 runs[kept].entry = &list[kept];
             if (runs && runs[kept].changed)
-                results_say_changed(&list[kept]);
+                results_say_changed(&list[kept], 0);
             kept++;
             continue;
         }

@@ -100,17 +100,24 @@ enum err_code record_put_rows(struct record *r, struct err *e)
 }
 
 /* A run that works may only have more rows; one that is done has exactly these. */
+static bool fits(const struct record_run *run, const char *bytes, size_t n)
+{
+    size_t known = (size_t)strtoull(run->epochs_check, NULL, 10);
+    char is[sizeof run->epochs_check];
+
+    if (n < known || (n > known && run->state == WIRE_DONE))
+        return false;
+    check_of(bytes, known, is, sizeof is);
+    return !strcmp(is, run->epochs_check);
+}
+
+/* What cannot be read has its own sentence, from whoever reads it. */
 static bool differs(const char *folder, const struct record_run *run)
 {
-    char *path = io_path(folder, "epochs.csv"), *bytes = NULL, is[sizeof run->epochs_check];
-    size_t n = 0, known = (size_t)strtoull(run->epochs_check, NULL, 10);
-    bool differs = io_read_file(path, LIMIT, &bytes, &n, NULL) != ERR_OK || n < known ||
-                   (n > known && run->state == WIRE_DONE);
+    char *path = io_path(folder, "epochs.csv"), *bytes = NULL;
+    size_t n;
+    bool differs = io_read_file(path, LIMIT, &bytes, &n, NULL) == ERR_OK && !fits(run, bytes, n);
 
-    if (!differs) {
-        check_of(bytes, known, is, sizeof is);
-        differs = strcmp(is, run->epochs_check) != 0;
-    }
     free(bytes);
     free(path);
     return differs;

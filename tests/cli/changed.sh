@@ -68,6 +68,10 @@ told_by "nor is a row more than a finished run has" show "$folder"
 
 flip 70
 told_by "ls says so" ls
+cp -r "$folder" results/twin
+told_by "of two" ls
+check "in one line" grep -q "^chorus: .* and 1 more: $words$" err
+rm -r results/twin
 told_by "compare" compare "$folder" "$other"
 check "of one run" test "$(grep -c "$words" err)" = 1
 told_by "plot" plot "$folder" -o p.svg
