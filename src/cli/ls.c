@@ -440,20 +440,6 @@ static void say_sweeps(int argc, char **argv)
     free(told);
 }
 
-static void say_changed(const struct record_entry *list, const size_t *order, size_t count)
-{
-    const struct record_entry *first = NULL;
-    size_t others = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (record_rows_changed(&list[order[i]])) {
-            others += first != NULL;
-            first = first ? first : &list[order[i]];
-        }
-    if (first)
-        results_say_changed(first, others);
-}
-
 static int list_runs(int argc, char **argv, const struct wish *w, double since)
 {
     struct record_entry *list;
@@ -485,7 +471,7 @@ static int list_runs(int argc, char **argv, const struct wish *w, double since)
             say_empty(argc, argv, w);
         say_sweeps(argc, argv);
         code = cli_print(&out);
-        say_changed(list, order + first, n);
+        results_say_changed(list, order + first, n);
     }
     text_free(&out);
     free(order);

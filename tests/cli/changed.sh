@@ -71,6 +71,10 @@ told_by "ls says so" ls
 cp -r "$folder" results/twin
 told_by "of two" ls
 check "in one line" grep -q "^chorus: .* and 1 more: $words$" err
+told_by "compare of two" compare "$folder" twin
+check "in one line" test "$(grep -c "$words" err)" = 1
+told_by "export of two" export "$folder" twin -o e.csv
+check "in one line" test "$(grep -c "$words" err)" = 1
 rm -r results/twin
 told_by "compare" compare "$folder" "$other"
 check "of one run" test "$(grep -c "$words" err)" = 1

@@ -3,7 +3,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 
 calls=openat,write,rename,fsync,fdatasync,ftruncate,unlink,mkdir,flock
-each=${KILLS:-$( ((${CHORUS_TEST_ALL:-0})) && echo 100000 || echo 6)} # points that a scenario tries
+each=${KILLS:-$( ((${CHORUS_TEST_ALL:-0})) && echo 100000 || echo 10)} # points that a scenario tries
 run="run tiny.ini backend=fake train_limit=400 test_limit=40 valid=40 keep=last+best+every:1 threads=1 --quiet"
 tried=0
 
