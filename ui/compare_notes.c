@@ -198,6 +198,23 @@ static void add_own(const struct compare *c, bool picks, struct text *out)
     }
 }
 
+static void add_changed(const struct compare *c, struct text *out)
+{
+    const struct study_run *first = NULL;
+    size_t n = 0;
+
+    for (size_t i = c->set->count; i-- > 0;)
+        if (c->set->run[i].changed) {
+            first = &c->set->run[i];
+            n++;
+        }
+    if (n > 1)
+        text_addf(out, "%s and %s more: ", first->entry->name, TEXT_COUNT(n - 1));
+    else if (n)
+        text_addf(out, "%s: ", first->entry->name);
+    text_add(out, n ? "epochs.csv was changed since it was written\n" : "");
+}
+
 /* What has no room is cut at the end: first what no accuracy may be read without. */
 static void add_notes(const struct compare *c, struct text *out)
 {
@@ -208,6 +225,7 @@ static void add_notes(const struct compare *c, struct text *out)
     add_twins(c, out);
     if (c->set->left_out)
         text_addf(out, "%s\n", c->set->problem);
+    add_changed(c, out);
     if (!c->scaling && c->panels)
         curves_add_short(&c->curves[0], c->label, out);
     add_own(c, false, out);

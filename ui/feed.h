@@ -77,7 +77,8 @@ struct feed_run {
     char reason[512];
     struct wire_facts facts;
     struct spec spec;
-    size_t left_out_told; /* rows of its files */
+    size_t left_out_told;           /* rows of its files */
+    bool rows_changed, change_told; /* its epochs.csv was changed since it was written */
     char started_utc[32], ended_utc[32];
     char sweep_name[128]; /* of the sweep it is a cell of, or empty */
     uint32_t sweep, cell; /* that sweep's number here, or 0; the cell's number in it */

@@ -24,6 +24,7 @@ struct look {
     bool entry, due, read; /* run.csv is wanted; by somebody who is told then; it is filled in */
     bool gone;             /* there is no such folder */
     bool weights;          /* it has some */
+    bool rows_changed;     /* epochs.csv, since it was written */
     enum record_work_standing standing;
     struct record_entry is;
     struct err e;
@@ -57,6 +58,7 @@ static void work(void *arg)
     good = l->read && !l->is.broken;
     if (good && l->is.live)
         l->standing = record_working_standing(l->path);
+    l->rows_changed = good && l->watched && !l->is.live && record_rows_changed(&l->is);
     if (!l->known && good)
         l->ensemble = l->is.run.spec.mode == SPEC_ENSEMBLE;
     if (l->rows)
@@ -97,6 +99,7 @@ static bool take_entry(struct feed_run *run, const struct look *l)
     }
     run->standing = l->standing;
     run->weights = l->weights;
+    run->rows_changed = l->rows_changed;
     run->removed = l->gone && !(run->own && run->live);
     run->broken |= run->removed;
     return changed || moved || (run->removed && !removed);

@@ -132,6 +132,17 @@ static void tell_left_out(struct runview *v, struct feed_run *run)
     text_free(&words);
 }
 
+static void tell_changed(struct runview *v, struct feed_run *run)
+{
+    static const char words[] = "epochs.csv was changed since it was written";
+
+    if (!run || !run->rows_changed || run->change_told)
+        return;
+    run->change_told = true;
+    app_say(v->app, GRID_WARN, "%s", words);
+    app_log_from(v->app, LOG_WARN, run->name, words);
+}
+
 static bool tick(void *screen)
 {
     struct runview *v = screen;
@@ -148,6 +159,7 @@ static bool tick(void *screen)
         return false;
     run = runview_run(v);
     tell_left_out(v, run);
+    tell_changed(v, run);
     return (run ? run->id : 0) != v->drawn_id ||
            (run &&
             (run->changed != v->drawn || feed_stops_later(v->app->feed, run) != v->drawn_ends));

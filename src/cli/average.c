@@ -253,7 +253,7 @@ static void fill_run(const struct average *a, struct record_run *run)
     run->spec.devices = 1;
     run->spec.gpus = 0;
     run->spec.name[0] = 0;
-    run->started_utc[0] = run->ended_utc[0] = 0;
+    run->started_utc[0] = run->ended_utc[0] = run->epochs_check[0] = 0;
     run->pid = getpid();
     snprintf(run->version, sizeof run->version, "%s", chorus_version);
     run->best_epoch = run->epochs_done;
@@ -417,6 +417,8 @@ enum err_code average_write_run(const struct average *a, struct text *folder, st
         code = save_predictions(a, record_folder(record), e);
     if (code == ERR_OK)
         code = save_models(a, record_folder(record), e);
+    if (code == ERR_OK)
+        code = record_sync(record, e);
     if (code == ERR_OK) {
         run->state = WIRE_DONE;
         clock_utc(run->ended_utc, clock_wall());

@@ -182,6 +182,8 @@ static enum err_code export_long(struct job *x, const struct record_entry *runs,
         return err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(count));
     if (!x->names)
         return err_set(e, ERR_INPUT, "none of these runs is an ensemble: there is no members.csv");
+    if (!strcmp(x->file, "epochs"))
+        results_say_changed(runs, NULL, count);
     return ERR_OK;
 }
 
@@ -308,6 +310,8 @@ static enum err_code export_wide(struct job *x, const struct record_entry *entry
     }
     if (code == ERR_OK && !x->runs)
         code = err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(count));
+    if (code == ERR_OK)
+        results_say_changed(entry, NULL, count);
     sheet_end_row(&row);
     text_add_n(&x->out, row.s, row.n);
     while (code == ERR_OK && isfinite(epoch = next_epoch(columns, count))) {

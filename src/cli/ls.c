@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "cli/results.h"
 #include "cli/runs.h"
 #include "cli/sweeps.h"
 #include "study/compare.h"
@@ -470,6 +471,7 @@ static int list_runs(int argc, char **argv, const struct wish *w, double since)
             say_empty(argc, argv, w);
         say_sweeps(argc, argv);
         code = cli_print(&out);
+        results_say_changed(list, order + first, n);
     }
     text_free(&out);
     free(order);

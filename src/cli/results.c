@@ -103,6 +103,49 @@ void results_say_left_out(const struct record_entry *run, const struct err *why)
     text_free(&reason);
 }
 
+static void say_changed(const struct record_entry *run, size_t others)
+{
+    struct text name = {0};
+
+    text_add_clean(&name, run->name);
+    if (others)
+        text_addf(&name, " and %s more", TEXT_COUNT(others));
+    cli_talk("chorus: %s: epochs.csv was changed since it was written", text_str(&name));
+    text_free(&name);
+}
+
+void results_say_changed(const struct record_entry *list, const size_t *order, size_t count)
+{
+    const struct record_entry *first = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct record_entry *entry = &list[order ? order[i] : i];
+
+        if (record_rows_changed(entry)) {
+            n++;
+            first = first ? first : entry;
+        }
+    }
+    if (n)
+        say_changed(first, n - 1);
+}
+
+/* What study_open found out already. */
+static void say_changed_of(const struct study_run *runs, size_t count)
+{
+    const struct record_entry *first = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].changed) {
+            n++;
+            first = first ? first : runs[i].entry;
+        }
+    if (n)
+        say_changed(first, n - 1);
+}
+
 /* runs: (*count), or NULL where they need not be open. */
 static enum err_code keep_readable(struct record_entry *list, size_t *count, struct study_run *runs,
                                    struct err *e)
@@ -130,6 +173,8 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
         record_free_entry(&list[i]);
     }
     *count = kept;
+    if (runs)
+        say_changed_of(runs, kept);
     if (!kept && all > 1)
         err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(all));
     else if (!kept && !broken)

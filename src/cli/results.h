@@ -15,6 +15,9 @@ int cli_write_out(const char *verb, const char *option, const char *file, const 
 
 /* One bad file does not keep the other runs back. */
 void results_say_left_out(const struct record_entry *run, const struct err *why);
+/* Whose epochs.csv was changed since it was written, in one line. order: (count) places in the list; NULL: all as
+ * they are. */
+void results_say_changed(const struct record_entry *list, const size_t *order, size_t count);
 /* Takes those out of the list whose run.csv cannot be read, with a sentence each that names file
  * and line: one bad run does not keep the others from being looked at. ERR_INPUT where none is
  * left. */

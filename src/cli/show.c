@@ -227,6 +227,8 @@ static void add_sheets(struct text *out, const struct record_entry *entry)
         first = s.rows > LAST_EPOCHS ? s.rows - LAST_EPOCHS : 0;
         add_rows(out, first ? "last epochs" : "epochs", &s, first, epochs);
         sheet_free(&s);
+        if (record_rows_changed(entry))
+            text_add(out, "\nepochs.csv was changed since it was written\n");
     } else {
         text_add(out, "\nepochs.csv cannot be read: ");
         text_add_clean(out, e.text);

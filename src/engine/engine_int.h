@@ -23,7 +23,7 @@
 struct sweep;
 struct ender;
 
-enum run_end { /* why a run is complete */
+enum run_end { /* why a run is complete: session_end works it out */
                RUN_GOES_ON,
                RUN_EPOCHS,
                RUN_MAX_STEPS,
@@ -43,7 +43,7 @@ struct standing {
         int64_t epoch_ns;   /* train_ns where the epoch that runs began */
         int64_t best_epoch; /* 0: none */
         int64_t bad_epochs; /* since the loss was least: for patience */
-        int64_t ended;      /* enum run_end */
+        int64_t unused;     /* 0; keeps the files that were written with an end here readable */
     } n;
     struct standing_numbers {
         double best_acc, best_loss; /* of the data that best is chosen on */
@@ -154,12 +154,14 @@ struct run {
     char model[SPEC_PATH];   /* what run.csv calls it */
     struct record_run found; /* resume: run.csv as it stood */
     bool resumed, extended;
+    bool ini_differs;     /* experiment.ini names other epochs than are wanted */
     struct err too_large; /* a sweep's: why the memory cannot hold it; code ERR_OK: it can */
     char equal[128];      /* an earlier run of the same settings */
     char hash[17];
     double bytes_per_device;
     char plans[RECORD_PLANS_ROOM]; /* what the backend says of them; complete at MESSAGE_OPENED */
     struct standing from;          /* where it starts; complete at MESSAGE_OPENED */
+    struct text rows;              /* of epochs.csv up to there, by the checkpoint; as complete */
 
     /* The engine thread's alone. */
     struct record *record;
@@ -226,12 +228,16 @@ struct session {
     struct run *run;
     const struct plan *plan;
     struct backend_session *backend;
-    bool opened; /* its state is set */
+    bool opened;    /* its state is set */
+    bool stands_in; /* which a file of one epoch gave, without a checkpoint beside it */
     struct standing at;
     struct sums sums;
     int64_t sent_epoch; /* the newest whose end was sent as a snapshot; 0: none */
 };
 enum err_code session_train(struct session *s, struct err *e) MUST_USE;
+/* Whether the run is complete where it stands, by the epochs and limits that are wanted now. No checkpoint
+ * says so: more epochs may be wanted than when it was written. */
+enum run_end session_end(const struct session *s);
 /* Waits while it is wanted; ERR_STOPPED where the run shall end. */
 enum err_code session_obey(struct session *s, struct err *e) MUST_USE;
 

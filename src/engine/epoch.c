@@ -1,4 +1,4 @@
-/* The end of an epoch: evaluation, rows, whether it was the best, whether it was the last. */
+/* The end of an epoch: evaluation, rows, whether it was the best. */
 #include "engine/train_int.h"
 
 #include "base/clock.h"
@@ -53,16 +53,16 @@ enum err_code epoch_evaluate(struct trainer *t, struct results *r, struct err *e
     return ERR_OK;
 }
 
-static void judge(struct trainer *t, struct results *r)
+static void judge(struct trainer *t, const struct results *r)
 {
     struct standing *at = &t->s->at;
-    bool none = at->n.best_epoch == 0;
+    bool none = at->n.best_epoch == 0, best;
 
     at->x.last_test_acc = r->test.acc;
     at->x.last_test_loss = r->test.loss;
-    r->best = isfinite(r->loss) && (none || r->acc > at->x.best_acc ||
-                                    (r->acc == at->x.best_acc && r->loss < at->x.best_loss));
-    if (r->best) {
+    best = isfinite(r->loss) && (none || r->acc > at->x.best_acc ||
+                                 (r->acc == at->x.best_acc && r->loss < at->x.best_loss));
+    if (best) {
         at->n.best_epoch = at->n.epoch;
         at->x.best_acc = r->acc;
         at->x.best_loss = r->loss;
@@ -78,12 +78,6 @@ static void judge(struct trainer *t, struct results *r)
     if (t->spec->target_acc > 0 && at->x.target_seconds == RECORD_EMPTY &&
         r->acc >= t->spec->target_acc)
         at->x.target_seconds = train_seconds(at->n.train_ns);
-    if (at->n.epoch >= t->spec->epochs && at->n.batch == t->plan->steps_per_epoch)
-        at->n.ended = RUN_EPOCHS;
-    else if (train_early_end(t))
-        at->n.ended = train_early_end(t);
-    else if (t->spec->patience && at->n.bad_epochs >= t->spec->patience)
-        at->n.ended = RUN_PATIENCE;
 }
 
 static double unit_seconds(const struct trainer *t, int device, int k)
@@ -241,14 +235,14 @@ static void tell_epoch(struct trainer *t, struct message *m, const struct result
 }
 
 /* None where epochs are shorter than the disk's moments, and the next one will do. */
-static enum err_code send_snapshot(struct trainer *t, bool best, struct err *e)
+enum err_code epoch_send(struct session *s, struct err *e)
 {
-    struct session *s = t->s;
     struct message *m = message_new(MESSAGE_SNAPSHOT, &s->at);
-    bool must = best || keep_names(s->run, s->at.n.epoch);
-    enum err_code code = session_snapshot(s, best, must, &m->snapshot, e);
+    enum err_code code;
 
-    m->best = best;
+    m->best = s->at.n.best_epoch == s->at.n.epoch && s->plan->spec.keep & SPEC_KEEP_BEST;
+    code =
+        session_snapshot(s, m->best, m->best || keep_names(s->run, s->at.n.epoch), &m->snapshot, e);
     if (!m->snapshot) {
         message_free(m);
         return code;
@@ -258,7 +252,7 @@ static enum err_code send_snapshot(struct trainer *t, bool best, struct err *e)
     return ERR_OK;
 }
 
-/* The epoch is evaluated: its rows, whether it was the best, whether it was the last. */
+/* The epoch is evaluated: its rows, whether it was the best. */
 enum err_code epoch_end(struct trainer *t, struct results *r, struct err *e)
 {
     struct session *s = t->s;
@@ -289,7 +283,7 @@ enum err_code epoch_end(struct trainer *t, struct results *r, struct err *e)
                        "warmup or grad_clip",
                        isfinite(r->test.loss) ? "validation" : "test", (long long)n->epoch,
                        (long long)n->step);
-    return send_snapshot(t, r->best && t->spec->keep & SPEC_KEEP_BEST, e);
+    return epoch_send(s, e);
 }
 
 void epoch_free(struct results *r)

@@ -142,6 +142,8 @@ static enum err_code write_one(struct run *r, struct snapshot **place, const cha
     if (r->plan->backend->plans)
         record_pack_note(&pack, RECORD_NOTE_PLANS, r->plans);
     if (code == ERR_OK)
+        code = record_pack_rows(r->record, s->at.n.epoch, &pack, e);
+    if (code == ERR_OK)
         code =
             record_checkpoint(r->record, as, pack.tensor, pack.tensors, pack.note, pack.notes, e);
     record_pack_free(&pack);

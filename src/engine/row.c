@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define EXTENDED "+extended" /* behind the hash of a cell */
+
 static double seconds(int64_t ns)
 {
     return (double)ns * 1e-9;
@@ -17,6 +19,7 @@ void run_fill_row(struct run *r)
 {
     const struct plan *p = r->plan;
     struct record_run *row = &r->row;
+    bool bent;
 
     if (r->resumed)
         *row = r->found;
@@ -25,8 +28,9 @@ void run_fill_row(struct run *r)
     row->spec = p->spec;
     snprintf(row->spec.model, sizeof row->spec.model, "%s", r->model);
     /* A cosine that was bent on its way to another end is not what a run from the start gives. */
-    snprintf(row->cell, sizeof row->cell, "%s%s", r->hash,
-             r->extended && p->spec.schedule == SPEC_COSINE ? "+extended" : "");
+    bent = r->extended && p->spec.schedule == SPEC_COSINE;
+    bent = bent || text_ends_with(r->found.cell, EXTENDED);
+    snprintf(row->cell, sizeof row->cell, "%s%s", r->hash, bent ? EXTENDED : "");
     row->state = WIRE_WAITING;
     row->reason[0] = '\0';
     row->pid = getpid();

@@ -47,6 +47,7 @@ void run_free(struct run *r)
     while (r->rooms)
         record_weights_free(&r->room[--r->rooms]);
     plan_free(r->plan);
+    text_free(&r->rows);
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
     free(r);
@@ -235,13 +236,15 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     r->opened = true;
     snprintf(r->row.plans, sizeof r->row.plans, "%s", r->plans);
     look_at_others(r->engine);
-    if (r->resumed) {
-        TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
-        if (r->extended)
-            TRY(write_ini(r, e));
-    }
     r->state = WIRE_RUNNING;
-    TRY(run_write(r, e));
+    /* Of checkpoints that hold no rows the file is believed. */
+    if (r->resumed && (r->rows.n || !r->at.n.epoch))
+        record_trust(r->record, &r->rows);
+    TRY(run_write(r, e)); /* before rows are cut that run.csv names */
+    if (r->resumed)
+        TRY(record_cut(r->record, r->at.n.epoch, r->at.n.row_step, e));
+    if (r->ini_differs)
+        TRY(write_ini(r, e));
     run_tell_started(r);
     run_log_start(r);
     run_log_opened(r);

@@ -69,14 +69,18 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
     return ERR_OK;
 }
 
-/* The experiment of a run that goes on, from its folder. */
+/* The experiment of a run that goes on, from its folder. An extension writes run.csv before experiment.ini:
+ * after a kill in between, the larger number of epochs is what was wanted. */
 static enum err_code spec_of_run(struct run *r, struct spec *spec, struct err *e)
 {
+    int64_t known = r->found.spec.epochs, ini;
+
     TRY(record_read_spec(r->start.resume, spec, e));
-    if (r->start.epochs && r->start.epochs != spec->epochs) {
-        r->extended = true;
-        spec->epochs = r->start.epochs;
-    }
+    ini = spec->epochs;
+    if (r->start.epochs || spec->epochs < known)
+        spec->epochs = r->start.epochs ? r->start.epochs : known;
+    r->extended = spec->epochs != known;
+    r->ini_differs = spec->epochs != ini;
     return ERR_OK;
 }
 
@@ -246,19 +250,37 @@ static void nothing_yet(struct standing *at)
     at->x.target_seconds = RECORD_EMPTY;
 }
 
+static void say_why(const struct session *s, struct err *e)
+{
+    const struct spec *spec = &s->plan->spec;
+    enum run_end end = session_end(s);
+    char room[TEXT_NUMBER_ROOM];
+
+    if (end == RUN_MAX_STEPS)
+        err_set(e, ERR_OK, "max_steps = %lld", (long long)spec->max_steps);
+    else if (end == RUN_MAX_MINUTES)
+        err_set(e, ERR_OK, "max_minutes = %s", text_double(room, spec->max_minutes));
+    else if (end == RUN_PATIENCE)
+        err_set(e, ERR_OK, "patience = %lld epoch%s without a better loss",
+                (long long)spec->patience, text_s(spec->patience));
+    else
+        err_set(e, ERR_OK, "%s", "");
+}
+
 /* A checkpoint that does not fit the data, say because the file has grown since. */
 static enum err_code check_standing(struct session *s, struct err *e)
 {
     const struct standing_counts *n = &s->at.n;
     int64_t steps = s->plan->steps_per_epoch;
+    struct err why;
 
-    if (n->ended == RUN_EPOCHS && s->run->extended)
-        s->at.n.ended = RUN_GOES_ON;
-    else if (n->ended && s->run->extended)
+    if (session_end(s) && s->run->extended) {
+        say_why(s, &why);
         return err_set(e, ERR_INPUT,
-                       "run %s ended by %s: more epochs change nothing; start a new one",
-                       s->run->found.run, s->run->found.reason);
-    if (!s->at.n.ended && (n->batch > steps || n->step != n->epoch * steps + n->batch))
+                       "run %s ended by %.200s: more epochs change nothing; start a new one",
+                       s->run->found.run, why.text);
+    }
+    if (!session_end(s) && (n->batch > steps || n->step != n->epoch * steps + n->batch))
         return err_set(e, ERR_INPUT,
                        "the checkpoint stands at step %lld, epoch %lld, batch %lld, but an epoch "
                        "now has %lld steps: the data or the batch are not what they were",
@@ -276,6 +298,14 @@ static void read_plans(struct run *r, const struct safetensors *file)
         return;
     snprintf(r->found.plans, sizeof r->found.plans, "%s", plans);
     r->plan->session.plans = r->found.plans;
+}
+
+static void read_rows(struct run *r, const struct safetensors *file)
+{
+    const struct safetensors_tensor *rows = safetensors_find(file, RECORD_ROWS);
+
+    if (rows && rows->type == SAFETENSORS_U8)
+        text_add_n(&r->rows, rows->bytes, rows->size);
 }
 
 static enum err_code read_checkpoint(struct session *s, struct record_weights *w, struct err *e)
@@ -297,6 +327,10 @@ static enum err_code read_checkpoint(struct session *s, struct record_weights *w
         code = check_standing(s, e);
     if (code == ERR_OK)
         read_plans(r, &file);
+    if (code == ERR_OK)
+        read_rows(r, &file);
+    /* A kill while an epoch's files were written left some of them: all of them are written again. */
+    s->stands_in = code == ERR_OK && s->at.n.epoch && !record_has_checkpoint(r->start.resume);
     safetensors_free(&file);
     return code;
 }
@@ -305,7 +339,7 @@ static enum err_code read_checkpoint(struct session *s, struct record_weights *w
 static enum err_code send_snapshot(struct session *s, struct err *e)
 {
     struct message *m = message_new(MESSAGE_SNAPSHOT, &s->at);
-    bool sent = s->at.n.ended && s->sent_epoch && s->sent_epoch == s->at.n.epoch;
+    bool sent = session_end(s) && s->sent_epoch && s->sent_epoch == s->at.n.epoch;
     enum err_code code = sent ? ERR_OK : session_snapshot(s, false, true, &m->snapshot, e);
 
     m->urgent = true;
@@ -419,21 +453,6 @@ static enum wire_state state_of(enum err_code code)
     }
 }
 
-static void say_why(const struct standing *at, const struct spec *spec, struct err *e)
-{
-    char room[TEXT_NUMBER_ROOM];
-
-    if (at->n.ended == RUN_MAX_STEPS)
-        err_set(e, ERR_OK, "max_steps = %lld", (long long)spec->max_steps);
-    else if (at->n.ended == RUN_MAX_MINUTES)
-        err_set(e, ERR_OK, "max_minutes = %s", text_double(room, spec->max_minutes));
-    else if (at->n.ended == RUN_PATIENCE)
-        err_set(e, ERR_OK, "patience = %lld epoch%s without a better loss",
-                (long long)spec->patience, text_s(spec->patience));
-    else
-        err_set(e, ERR_OK, "%s", "");
-}
-
 static bool stops_now(struct run *r)
 {
     bool now;
@@ -458,7 +477,7 @@ static void train_and_end(struct run *r, struct record_weights *w)
         struct err failed = {0};
 
         if (code == ERR_OK)
-            say_why(&s.at, &r->plan->spec, &e);
+            say_why(&s, &e);
         if (code == ERR_STOPPED && stops_now(r)) {
             err_set(&e, ERR_STOPPED, "stopped at step %lld without a checkpoint of it",
                     (long long)s.at.n.step);

@@ -86,8 +86,7 @@ static bool plausible(const struct standing *at, const struct sums *s)
     return n->step >= 0 && n->epoch >= 0 && n->batch >= 0 && n->row_step >= 0 &&
            n->row_step <= n->step && n->train_ns >= 0 && n->eval_ns >= 0 && n->wall_ns >= 0 &&
            n->epoch_ns >= 0 && n->best_epoch >= 0 && n->best_epoch <= n->epoch &&
-           n->bad_epochs >= 0 && n->ended >= RUN_GOES_ON && n->ended <= RUN_PATIENCE &&
-           s->row_images >= 0;
+           n->bad_epochs >= 0 && s->row_images >= 0;
 }
 
 enum err_code standing_unpack(const struct safetensors *s, struct standing *at, struct sums *sums,
@@ -106,6 +105,7 @@ enum err_code standing_unpack(const struct safetensors *s, struct standing *at, 
                            f[i].name, t ? "of another size" : "missing");
         memcpy(f[i].bytes, t->bytes, t->size);
     }
+    at->n.unused = 0;
     if (!plausible(at, sums))
         return err_set(e, ERR_INPUT,
                        "the checkpoint says epoch %lld, step %lld, batch %lld: that cannot be",

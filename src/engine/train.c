@@ -240,16 +240,30 @@ static enum err_code train_span(struct trainer *t, struct err *e)
 }
 
 /* Whether the run is over before its epochs are. */
-enum run_end train_early_end(const struct trainer *t)
+static enum run_end early_end(const struct session *s)
 {
-    const struct standing_counts *n = &t->s->at.n;
+    const struct standing_counts *n = &s->at.n;
+    const struct spec *spec = &s->plan->spec;
 
-    if (t->spec->max_steps && n->step >= t->spec->max_steps)
+    if (spec->max_steps && n->step >= spec->max_steps)
         return RUN_MAX_STEPS;
-    if (t->spec->max_minutes > 0 &&
-        train_seconds(n->train_ns + n->eval_ns) >= 60 * t->spec->max_minutes)
+    if (spec->max_minutes > 0 && train_seconds(n->train_ns + n->eval_ns) >= 60 * spec->max_minutes)
         return RUN_MAX_MINUTES;
     return RUN_GOES_ON;
+}
+
+enum run_end session_end(const struct session *s)
+{
+    const struct standing_counts *n = &s->at.n;
+    const struct spec *spec = &s->plan->spec;
+
+    if (!n->epoch || n->batch)
+        return RUN_GOES_ON;
+    if (n->epoch >= spec->epochs && n->step == n->epoch * s->plan->steps_per_epoch)
+        return RUN_EPOCHS;
+    if (early_end(s))
+        return early_end(s);
+    return spec->patience && n->bad_epochs >= spec->patience ? RUN_PATIENCE : RUN_GOES_ON;
 }
 
 /* Up to the end of the epoch, or of the run. */
@@ -261,7 +275,7 @@ static enum err_code train_epoch(struct trainer *t, struct err *e)
     start_clock(t);
     TRY(order_of(t->orders, n->epoch + 1, &t->order, e));
     t->order_key = net_order_key(t->spec->seed, n->epoch + 1);
-    while (n->batch < t->plan->steps_per_epoch && !train_early_end(t)) {
+    while (n->batch < t->plan->steps_per_epoch && !early_end(t->s)) {
         TRY(train_span(t, e));
         if (atomic_load(&t->s->run->stop)) {
             TRY(session_obey(t->s, e));
@@ -285,16 +299,11 @@ static enum err_code train_all(struct trainer *t, struct err *e)
 {
     struct standing *at = &t->s->at;
 
-    while (!at->n.ended) {
+    while (!session_end(t->s)) {
         struct results r = {0};
         bool trains = at->n.epoch < t->spec->epochs;
-        enum err_code code;
+        enum err_code code = trains ? train_epoch(t, e) : ERR_OK;
 
-        if (at->n.epoch && !at->n.batch && train_early_end(t)) { /* extended beyond what may be */
-            at->n.ended = train_early_end(t);
-            break;
-        }
-        code = trains ? train_epoch(t, e) : ERR_OK;
         if (code == ERR_OK)
             code = epoch_evaluate(t, &r, e);
         if (code == ERR_OK && trains) {
@@ -302,12 +311,11 @@ static enum err_code train_all(struct trainer *t, struct err *e)
         } else if (code == ERR_OK) { /* epochs = 0 */
             at->x.last_test_acc = r.test.acc;
             at->x.last_test_loss = r.test.loss;
-            at->n.ended = RUN_EPOCHS;
         }
         epoch_free(&r);
-        if (code != ERR_OK)
+        if (code != ERR_OK || !trains)
             return code;
-        if (!at->n.ended && stop_after_epoch(t->s->run))
+        if (!session_end(t->s) && stop_after_epoch(t->s->run))
             return err_set(e, ERR_STOPPED, "stopped after epoch %lld", (long long)at->n.epoch);
     }
     return ERR_OK;
@@ -327,7 +335,9 @@ enum err_code session_train(struct session *s, struct err *e)
     t.span_room = (size_t)(t.units < 64 ? SPAN_ROOM : SPAN_ROOM * 64 / t.units + 1);
     t.results = mem_new(t.span_room * (size_t)t.units, sizeof *t.results);
     t.lr = mem_new(t.span_room, sizeof *t.lr);
-    code = train_all(&t, e);
+    code = s->stands_in ? epoch_send(s, e) : ERR_OK;
+    if (code == ERR_OK)
+        code = train_all(&t, e);
     order_close(t.orders);
     free(t.since);
     free(t.results);

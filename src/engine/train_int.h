@@ -38,7 +38,6 @@ struct results { /* of an epoch, or of the initial weights */
     struct metrics test, valid;
     bool has_valid;
     double loss, acc; /* what best is chosen by */
-    bool best;
 };
 
 static inline double train_seconds(int64_t ns)
@@ -52,13 +51,13 @@ double train_lr(const struct trainer *t, int64_t step);
 void train_add_row(struct trainer *t, int64_t train_ns);
 /* Sends the rows that there are, and tells of the steps where it is time to. */
 void train_send_rows(struct trainer *t);
-/* Whether the run is over before its epochs are. */
-enum run_end train_early_end(const struct trainer *t);
 
 /* Test and validation data. Pauses and stops are obeyed, the evaluation begun anew behind them. */
 enum err_code epoch_evaluate(struct trainer *t, struct results *r, struct err *e) MUST_USE;
-/* Its rows, whether it was the best, whether it was the last; a snapshot. */
+/* Its rows, whether it was the best; a snapshot. */
 enum err_code epoch_end(struct trainer *t, struct results *r, struct err *e) MUST_USE;
+/* Its snapshot, for all files that are kept of it. */
+enum err_code epoch_send(struct session *s, struct err *e) MUST_USE;
 void epoch_free(struct results *r);
 
 #endif

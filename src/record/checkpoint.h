@@ -6,6 +6,7 @@
  *   batch_stats/BatchNorm_0/mean    running statistics
  *   slot1/Conv_0/kernel, slot2/...  the optimizer's state
  *   engine/...                      the engine's own (F64, I64), added by record_pack_tensor
+ *   engine/epochs.csv               the rows of that file up to here (U8), added by record_pack_rows
  *
  * In a run of mode ensemble every tensor has the members as its first axis, also where there is one
  * member. Exported files (`weights`, the key weights) hold the parameters without "params/". */
@@ -24,6 +25,7 @@
 #define RECORD_NOTE_EPOCH "chorus.epoch" /* epochs done */
 #define RECORD_NOTE_STEP  "chorus.step"  /* updates done */
 #define RECORD_NOTE_PLANS "chorus.plans" /* run.csv's plans, where the backend has such */
+#define RECORD_ROWS       "engine/epochs.csv"
 /* Set by record_pack_weights: what model.net was read with, for whoever has no data at hand. */
 #define RECORD_NOTE_INPUT   "chorus.input"   /* "28 28 1": h w c */
 #define RECORD_NOTE_CLASSES "chorus.classes" /* "10" */
@@ -67,6 +69,9 @@ enum err_code record_pack_tensor(struct record_pack *p, const char *name,
                                  const void *bytes, struct err *e) MUST_USE;
 void record_pack_note(struct record_pack *p, const char *key, const char *value);
 void record_pack_int(struct record_pack *p, const char *key, int64_t value);
+struct record;
+enum err_code record_pack_rows(const struct record *r, int64_t epoch, struct record_pack *pack,
+                               struct err *e) MUST_USE;
 void record_pack_free(struct record_pack *p);
 
 /* The exact bytes back into vectors made by record_weights_new. Type, shape and members of every

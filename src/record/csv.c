@@ -46,6 +46,8 @@ static enum err_code add_row(struct record *r, enum record_csvs which, struct er
     } while (wrote < 0 && errno == EINTR);
     if (wrote == (ssize_t)r->row.n) {
         c->size += wrote;
+        if (which == RECORD_EPOCHS)
+            text_add_n(&r->rows, r->row.s, r->row.n);
         return ERR_OK;
     }
     if (wrote < 0) {
@@ -157,10 +159,11 @@ enum err_code record_sync(struct record *r, struct err *e)
         if (r->csv[i].fd >= 0 && io.sync(r->csv[i].fd) < 0)
             return err_errno(e, "cannot write %s to the disk", r->csv[i].path);
     }
+    r->synced = r->rows.n;
     return ERR_OK;
 }
 
-static enum err_code cut_at(struct record_csv *c, off_t size, struct err *e)
+enum err_code record_cut_at(struct record_csv *c, off_t size, struct err *e)
 {
     if (size == c->size)
         return ERR_OK;
@@ -189,11 +192,11 @@ enum err_code record_cut_torn(struct record_csv *c, struct err *e)
             return err_set(e, ERR_IO, "%s became shorter while it was read", c->path);
         for (size_t i = want; i > 0; i--) {
             if (bytes[i - 1] == '\n')
-                return cut_at(c, end - (off_t)want + (off_t)i, e);
+                return record_cut_at(c, end - (off_t)want + (off_t)i, e);
         }
         end -= (off_t)want;
     }
-    return cut_at(c, 0, e);
+    return record_cut_at(c, 0, e);
 }
 
 /* Looks for the first row whose first field, a number, is above most. */
@@ -272,13 +275,23 @@ static enum err_code cut_csv(struct record_csv *c, int64_t most, struct err *e)
     }
     free(bytes);
     if (code == ERR_OK && s.found)
-        code = cut_at(c, s.row, e);
+        code = record_cut_at(c, s.row, e);
     return code;
+}
+
+static enum err_code cut_epochs(struct record *r, int64_t epochs, struct err *e)
+{
+    if (r->trusted) {
+        r->trusted = false;
+        return record_put_rows(r, e);
+    }
+    TRY(cut_csv(&r->csv[RECORD_EPOCHS], epochs, e));
+    return record_load_rows(r, e);
 }
 
 enum err_code record_cut(struct record *r, int64_t epochs, int64_t step, struct err *e)
 {
-    TRY(cut_csv(&r->csv[RECORD_EPOCHS], epochs, e));
+    TRY(cut_epochs(r, epochs, e));
     TRY(cut_csv(&r->csv[RECORD_MEMBERS], epochs, e));
     TRY(cut_csv(&r->csv[RECORD_DEVICES], epochs, e));
     TRY(cut_csv(&r->csv[RECORD_STEPS], step, e));

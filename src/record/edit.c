@@ -10,15 +10,12 @@
 #include "record/record_int.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 #define WAIT_MS 5000 /* an owner obeys within a second, between two steps that may be long */
 #define LOOK_MS 25
-#define ASK_MS  200 /* whoever asks whether a run lives holds its lock for a moment */
 
 bool record_has_word(const char *words, char sign, const char *word, size_t n)
 {
@@ -131,34 +128,16 @@ static enum err_code look(const char *folder, const char *line, struct record_ma
 /* ERR_FAILED: somebody holds the lock. */
 static enum err_code edit_alone(const char *folder, const char *line, struct err *e)
 {
-    char *path = io_path(folder, "lock");
-    int fd = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    struct record_hold hold;
     struct record_marks marks;
     enum record_edited edited = RECORD_SAME;
     enum err_code code;
-    int waited = 0;
 
-    if (fd < 0) {
-        code = err_errno(e, "cannot open %s", path);
-        free(path);
-        return code;
-    }
-    free(path);
-    while (io.lock(fd, LOCK_EX | LOCK_NB) < 0) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= ASK_MS) {
-            code = errno == EWOULDBLOCK ? err_set(e, ERR_FAILED, "run %s is at work", folder)
-                                        : err_errno(e, "cannot lock %s", folder);
-            io.close(fd);
-            return code;
-        }
-        clock_sleep_ms(10);
-        waited += 10;
-    }
+    TRY(record_hold(folder, true, &hold, e));
     code = look(folder, line, &marks, &edited, e);
     if (code == ERR_OK && edited == RECORD_CHANGED)
         code = record_write_marks(folder, &marks, e);
-    io.lock(fd, LOCK_UN);
-    io.close(fd);
+    record_let_go(&hold);
     return code;
 }
 

@@ -5,29 +5,9 @@
 #include "base/mem.h"
 #include "record/record_int.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-
-bool record_is_owned(const char *folder)
-{
-    char *path = io_path(folder, "lock");
-    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-    bool owned = false;
-
-    free(path);
-    if (fd < 0)
-        return false;
-    /* Shared, so that two who ask do not take each other for the owner. The lock is held for a
-     * moment; record_lock tries for longer than that. */
-    if (io.lock(fd, LOCK_SH | LOCK_NB) < 0)
-        owned = errno == EWOULDBLOCK;
-    io.close(fd);
-    return owned;
-}
 
 static bool claims_owner(enum wire_state state)
 {

@@ -104,6 +104,10 @@ bool record_sweep_of_path(const char *results, const char *path, char name[128])
 enum err_code record_read_sheet(const char *folder, const char *file, struct sheet *s,
                                 struct err *e) MUST_USE;
 
+/* Whether epochs.csv is not what its owner wrote, by run.csv: say "changed since it was written". Runs of versions
+ * that named no checksum are taken as they are. */
+bool record_rows_changed(const struct record_entry *entry);
+
 /* Writes one line into RUN/control. ERR_FAILED where nobody owns the run. */
 enum err_code record_control(const char *folder, const char *line, struct err *e) MUST_USE;
 

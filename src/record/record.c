@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 static struct record *new_record(const char *folder)
@@ -22,7 +21,7 @@ static struct record *new_record(const char *folder)
     struct record *r = mem_new(1, sizeof *r);
 
     r->folder = mem_text(folder);
-    r->lock = r->log = r->control = -1;
+    r->hold.lock = r->hold.model = r->log = r->control = -1;
     for (int i = 0; i < RECORD_CSVS; i++) {
         r->csv[i].name = record_csv_name[i];
         r->csv[i].path = io_path(folder, record_csv_name[i]);
@@ -44,12 +43,9 @@ void record_close(struct record *r)
         io.close(r->log);
     if (r->control >= 0)
         io.close(r->control);
-    if (r->lock >= 0) {
-        /* Closing alone would leave it held where a child was forked in between. */
-        io.lock(r->lock, LOCK_UN);
-        io.close(r->lock);
-    }
+    record_let_go(&r->hold);
     text_free(&r->row);
+    text_free(&r->rows);
     text_free(&r->pending);
     free(r->folder);
     free(r);
@@ -58,48 +54,6 @@ void record_close(struct record *r)
 const char *record_folder(const struct record *r)
 {
     return r->folder;
-}
-
-enum err_code record_lock(int fd, const char *folder, struct err *e)
-{
-    char owner[160];
-    ssize_t n;
-
-    for (int tries = 0;; tries++) {
-        if (io.lock(fd, LOCK_EX | LOCK_NB) == 0)
-            return ERR_OK;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return err_errno(e, "cannot lock %s", folder);
-        if (tries == 20)
-            break;
-        clock_sleep_ms(10);
-    }
-    n = io.seek(fd, 0, SEEK_SET) < 0 ? 0 : io.read(fd, owner, sizeof owner - 1);
-    owner[n > 0 ? n : 0] = 0;
-    owner[strcspn(owner, "\n")] = 0;
-    return err_set(e, ERR_FAILED, "run %s is at work already: %s holds its lock", folder,
-                   owner[0] ? owner : "another process");
-}
-
-/* Who holds the lock, for whoever does not get it. Advice only: the lock itself is what counts. */
-static enum err_code write_owner(struct record *r, struct err *e)
-{
-    char host[128] = "this machine", utc[CLOCK_UTC_ROOM], *line;
-    char *path = io_path(r->folder, "lock");
-    enum err_code code = ERR_OK;
-
-    gethostname(host, sizeof host - 1);
-    clock_utc(utc, clock_wall());
-    line = mem_textf("process %ld on %s, since %s\n", (long)getpid(), host, utc);
-    if (io.seek(r->lock, 0, SEEK_SET) < 0)
-        code = err_errno(e, "cannot write %s", path);
-    else
-        code = io_write_all(r->lock, line, strlen(line), path, e);
-    if (code == ERR_OK && io.truncate(r->lock, (off_t)strlen(line)) < 0)
-        code = err_errno(e, "cannot write %s", path);
-    free(line);
-    free(path);
-    return code;
 }
 
 static enum err_code open_in(struct record *r, const char *name, int flags, int *fd, struct err *e)
@@ -119,9 +73,8 @@ static enum err_code open_common(struct record *r, struct err *e)
 {
     struct stat st;
 
-    TRY(open_in(r, "lock", O_RDWR | O_CREAT, &r->lock, e));
-    TRY(record_lock(r->lock, r->folder, e));
-    TRY(write_owner(r, e));
+    TRY(record_hold(r->folder, true, &r->hold, e));
+    TRY(record_write_owner(&r->hold, r->folder, e));
     TRY(open_in(r, "log.txt", O_WRONLY | O_CREAT | O_APPEND, &r->log, e));
     TRY(open_in(r, "control", O_RDWR | O_CREAT | O_APPEND, &r->control, e));
     /* What was said to an owner before this one is not meant for this one. */
@@ -130,8 +83,10 @@ static enum err_code open_common(struct record *r, struct err *e)
     return record_keep_control(r, e);
 }
 
-static enum err_code write_header(struct record_csv *c, const char *header, struct err *e)
+static enum err_code write_header(struct record *r, enum record_csvs which, struct err *e)
 {
+    struct record_csv *c = &r->csv[which];
+    const char *header = record_csv_header[which];
     size_t n = strlen(header);
     enum err_code code = io_write_all(c->fd, header, n, c->path, e);
 
@@ -141,11 +96,12 @@ static enum err_code write_header(struct record_csv *c, const char *header, stru
         return code;
     }
     c->size = (off_t)n;
+    if (which == RECORD_EPOCHS)
+        text_add_n(&r->rows, header, n);
     return ERR_OK;
 }
 
-/* A new file gets its header; an old one must have it. */
-static enum err_code open_csv(struct record *r, enum record_csvs which, struct err *e)
+enum err_code record_open_csv(struct record *r, enum record_csvs which, struct err *e)
 {
     struct record_csv *c = &r->csv[which];
     const char *header = record_csv_header[which];
@@ -163,14 +119,14 @@ static enum err_code open_csv(struct record *r, enum record_csvs which, struct e
     c->size = st.st_size;
     TRY(record_cut_torn(c, e));
     if (c->size == 0)
-        return write_header(c, header, e);
+        return write_header(r, which, e);
     have = mem_new(n + 1, 1);
     got = io.seek(c->fd, 0, SEEK_SET) < 0 ? -1 : io.read(c->fd, have, n);
     same = got == (ssize_t)n && !memcmp(have, header, n);
     free(have);
     if (got < 0)
         return err_errno(e, "cannot read %s", c->path);
-    if (!same)
+    if (!same && !(which == RECORD_EPOCHS && r->checked))
         return err_set(e, ERR_INPUT,
                        "%s has other columns than this version writes: this run cannot go on",
                        c->path);
@@ -218,9 +174,9 @@ static enum err_code fill_folder(struct record *r, const struct record_run *run,
     struct text text = {0};
     enum err_code code;
 
+    TRY(write_file(r->folder, "model.net", net_text, strlen(net_text), e));
     TRY(open_common(r, e));
     TRY(write_file(r->folder, "experiment.ini", ini, strlen(ini), e));
-    TRY(write_file(r->folder, "model.net", net_text, strlen(net_text), e));
     record_run_text(run, &text);
     code = write_file(r->folder, "run.csv", text.s, text.n, e);
     text_free(&text);
@@ -228,7 +184,7 @@ static enum err_code fill_folder(struct record *r, const struct record_run *run,
         return code;
     for (int i = 0; i < RECORD_CSVS; i++) {
         if (i != RECORD_MEMBERS || members)
-            TRY(open_csv(r, (enum record_csvs)i, e));
+            TRY(record_open_csv(r, (enum record_csvs)i, e));
     }
     return record_sync(r, e);
 }
@@ -359,14 +315,15 @@ static enum err_code open_all(struct record *r, struct err *e)
     if (record_read_run(path, run, NULL) == ERR_OK) {
         members = members || run->spec.mode == SPEC_ENSEMBLE;
         record_marks_of(&r->marks, run);
+        r->checked = run->epochs_check[0];
     }
     free(run);
     free(path);
     for (int i = 0; i < RECORD_CSVS; i++) {
         if (i != RECORD_MEMBERS || members)
-            TRY(open_csv(r, (enum record_csvs)i, e));
+            TRY(record_open_csv(r, (enum record_csvs)i, e));
     }
-    return ERR_OK;
+    return record_load_rows(r, e);
 }
 
 enum err_code record_open(struct record **out, const char *folder, struct err *e)
@@ -400,6 +357,7 @@ enum err_code record_write_run(struct record *r, const struct record_run *run, s
     *marked = *run;
     memcpy(marked->tags, r->marks.tags, sizeof marked->tags);
     memcpy(marked->note, r->marks.note, sizeof marked->note);
+    record_check_rows(r, marked);
     record_run_text(marked, &text);
     code = io_replace_file(path, text.s, text.n, e);
     text_free(&text);

@@ -5,6 +5,7 @@
 #define CHORUS_RECORD_H
 
 #include "base/err.h"
+#include "base/text.h"
 #include "record/safetensors.h"
 #include "spec/spec.h"
 #include "wire/wire.h"
@@ -65,7 +66,9 @@ struct record_run { /* run.csv; the keys of spec stand in its middle under their
     int64_t images, model_images;
     double target_seconds; /* RECORD_EMPTY: not crossed */
     double peak_memory_bytes;
-    char plans[RECORD_PLANS_ROOM], tags[256], note[512];
+    char plans[RECORD_PLANS_ROOM];
+    char epochs_check[40]; /* "2214-9f86d081884c7d65": bytes of epochs.csv, and their checksum */
+    char tags[256], note[512];
     /* Bit i: column i holds no value of one run: those that were averaged differ in it. */
     uint64_t several[2];
 };
@@ -92,6 +95,9 @@ enum err_code record_create(struct record **out, const char *results, struct rec
  * held), cuts torn last lines and rows newer than the checkpoint: epochs, members and devices above
  * `epochs`, steps above `step`. */
 enum err_code record_open(struct record **out, const char *folder, struct err *e) MUST_USE;
+/* The rows of epochs.csv by a checkpoint's copy, which is believed more than the file: record_write_run names
+ * them from now on, and record_cut writes the file again where it differs. */
+void record_trust(struct record *r, const struct text *rows); /* empty: there are none yet */
 enum err_code record_cut(struct record *r, int64_t epochs, int64_t step, struct err *e) MUST_USE;
 void record_close(struct record *r); /* gives the lock back */
 const char *record_folder(const struct record *r);

@@ -36,7 +36,7 @@ size_t safetensors_seal_place(const char *header, size_t n);
 /* run.csv: its two lines, and back. */
 void record_run_text(const struct record_run *run, struct text *out);
 enum err_code record_read_run(const char *path, struct record_run *run, struct err *e) MUST_USE;
-#define RECORD_COLUMNS 86 /* of run.csv: record_run_columns without its end */
+#define RECORD_COLUMNS 87 /* of run.csv: record_run_columns without its end */
 /* As record_read_run; cells (or NULL) gets the row's fields in the columns' order, each with its 0
  * byte: what record_take_cells makes the same run of. */
 enum err_code record_read_cells(const char *path, struct record_run *run, struct text *cells,
@@ -68,9 +68,18 @@ void record_clean_name(const char *name, char *out, size_t room);
 /* "cnn-ens4": the experiment's name, or model and mode, made fit for a folder's name. */
 void record_label(const struct spec *spec, char *out, size_t room);
 
-/* Takes the lock, trying for a fifth of a second, since a reader that asks whether a run lives
- * holds it for a moment. ERR_FAILED names the owner. */
-enum err_code record_lock(int fd, const char *folder, struct err *e) MUST_USE;
+/* lock.c: takes the lock file and model.net, trying for a fifth of a second, since a reader that asks whether a
+ * run lives holds one of them for a moment. ERR_FAILED names the owner. make: also where there is no lock file,
+ * which is made then. */
+struct record_hold {
+    int lock, model; /* -1: not open */
+};
+enum err_code record_hold(const char *folder, bool make, struct record_hold *h,
+                          struct err *e) MUST_USE;
+void record_let_go(struct record_hold *h);
+/* Who holds the lock, for whoever does not get it. Advice only: the lock itself is what counts. */
+enum err_code record_write_owner(const struct record_hold *h, const char *folder,
+                                 struct err *e) MUST_USE;
 /* edit.c: whether one of the words between blanks is that one, with the sign in front of it (0: none). */
 bool record_has_word(const char *words, char sign, const char *word, size_t n);
 /* control.c */
@@ -90,11 +99,15 @@ extern const char *const record_csv_header[RECORD_CSVS];
 
 struct record {
     char *folder;
-    int lock;
+    struct record_hold hold;
     int log;
     int control;
     struct record_csv csv[RECORD_CSVS];
     struct text row;     /* being made */
+    struct text rows;    /* of epochs.csv, its header among them */
+    size_t synced;       /* bytes of them that are on the disk for certain */
+    bool trusted;        /* a checkpoint says that these are its rows */
+    bool checked;        /* run.csv says what they are: a checkpoint can give them back */
     struct text pending; /* lines read from control, not yet handed out */
     size_t taken;        /* bytes of pending that were handed out */
     struct record_marks marks;
@@ -102,5 +115,15 @@ struct record {
 
 /* Cuts everything behind the last LF. */
 enum err_code record_cut_torn(struct record_csv *c, struct err *e) MUST_USE;
+enum err_code record_cut_at(struct record_csv *c, off_t size, struct err *e) MUST_USE;
+/* A new file gets its header; an old one must have it. */
+enum err_code record_open_csv(struct record *r, enum record_csvs which, struct err *e) MUST_USE;
+
+/* rows.c: epochs.csv as it is. */
+enum err_code record_load_rows(struct record *r, struct err *e) MUST_USE;
+/* Fills in epochs_check. */
+void record_check_rows(const struct record *r, struct record_run *run);
+/* epochs.csv as it was trusted: what is more is cut, and it is written again where it was changed. */
+enum err_code record_put_rows(struct record *r, struct err *e) MUST_USE;
 
 #endif

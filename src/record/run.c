@@ -101,6 +101,7 @@ const char *const record_run_columns[] = {
     "target_seconds",
     "peak_memory_bytes",
     "plans",
+    "epochs_check",
     "tags",
     "note",
     NULL,
@@ -158,6 +159,7 @@ static const struct column places[] = {
     PLACE(COLUMN_NUMBER, target_seconds),
     PLACE(COLUMN_NUMBER, peak_memory_bytes),
     PLACE(COLUMN_TEXT, plans),
+    PLACE(COLUMN_TEXT, epochs_check),
     PLACE(COLUMN_TEXT, tags),
     PLACE(COLUMN_TEXT, note),
 };

@@ -8,10 +8,8 @@
 #include "record/record_int.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 /* A name that is taken in the trash gets a number. */
 static enum err_code move(const char *folder, const char *trash, const char *name, char **to,
@@ -66,31 +64,22 @@ static enum err_code move_locked(const char *folder, const char *name, char **to
 
 enum err_code record_remove(const struct record_entry *entry, char **to, struct err *e)
 {
-    char *path = io_path(entry->folder, "lock"), *real = realpath(entry->folder, NULL);
-    int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    char *real = realpath(entry->folder, NULL);
     /* "." has no parent to be moved in. */
     const char *folder = real && !strcmp(entry->name, ".") ? real : entry->folder;
     const char *slash = strrchr(folder, '/');
-    enum err_code code = ERR_OK;
+    struct record_hold hold;
+    enum err_code code = record_hold(entry->folder, false, &hold, e);
 
     *to = NULL;
-    if (fd < 0 && errno != ENOENT)
-        code = err_errno(e, "cannot open %s", path);
-    if (fd >= 0 && record_lock(fd, entry->folder, e) != ERR_OK)
-        code = e->code == ERR_FAILED
-                   ? err_set(e, ERR_FAILED,
-                             "%s is at work and stays where it is: chorus stop %s%s comes first",
-                             entry->name, entry->name, again())
-                   : e->code;
+    if (code == ERR_FAILED)
+        err_set(e, code, "%s is at work and stays where it is: chorus stop %s%s comes first",
+                entry->name, entry->name, again());
     if (code == ERR_OK)
         code = move_locked(folder, slash ? slash + 1 : folder, to, e);
-    if (fd >= 0) {
-        io.lock(fd, LOCK_UN);
-        io.close(fd);
-    }
+    record_let_go(&hold);
     if (code != ERR_OK)
         code = record_say_read_only(folder, e);
     free(real);
-    free(path);
     return code;
 }

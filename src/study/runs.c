@@ -30,6 +30,7 @@ static enum err_code open_run(struct study_run *run, const struct record_entry *
     enum err_code code = sheet_read(path, &run->epochs, e);
     free(path);
     TRY(code);
+    run->changed = record_rows_changed(entry);
     record_read_params(entry->folder, &run->params);
     run->last = (int)run->epochs.rows - 1;
     run->best = row_of_epoch(&run->epochs, entry->run.best_epoch);

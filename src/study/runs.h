@@ -15,6 +15,7 @@ struct study_run {
     struct sheet epochs;
     struct record_params params; /* of its model */
     int best, last;              /* rows of epochs; -1: none */
+    bool changed;                /* epochs.csv is not what was written: say so */
 };
 
 /* One for each of the entries, which must outlive them and be whole. */

@@ -148,6 +148,12 @@ column()
                           NR == 2 { print $c }' "$1/run.csv"
 }
 
+# unchecked RUN: like the run of an older version, whose run.csv has no checksum of epochs.csv
+unchecked()
+{
+    sed -i -E 's/,[0-9]+-[0-9a-f]{16},/,,/' "$1/run.csv"
+}
+
 state_is()
 {
     [ "$(column "$1" state)" = "$2" ]
@@ -169,7 +175,7 @@ without_times()
 {
     awk -F, 'NR == 1 {
         for (i = 1; i <= NF; i++)
-            gone[i] = $i ~ /_seconds$|_utc$|^images_per_second$|^memory_bytes$|^peak_memory_bytes$|^run$|^pid$|^shared$|^gpu_percent$|^temperature_c$|^power_watts$/
+            gone[i] = $i ~ /_seconds$|_utc$|^images_per_second$|^memory_bytes$|^peak_memory_bytes$|^run$|^pid$|^shared$|^gpu_percent$|^temperature_c$|^power_watts$|^epochs_check$/
     }
     {
         line = ""

@@ -194,7 +194,7 @@ check "a folder that is not there" grep -q "missing" err
 
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "lr") c = i } NR > 1 { $c = 0 } 1' OFS=, \
     "$one/epochs.csv" >zero.csv
-cp -r "$one" results/zero && mv zero.csv results/zero/epochs.csv
+cp -r "$one" results/zero && mv zero.csv results/zero/epochs.csv && unchecked results/zero
 
 # A run with nothing in it yet.
 cp -r "$one" results/empty && sed -i 1q results/empty/epochs.csv

@@ -36,6 +36,33 @@ check "more epochs are no way on behind max_steps" grep -q "ended by max_steps =
 exits 2 "$CHORUS" stop "$cut"
 check "nor where it is told to stop" eval 'grep -q "ended by max_steps = 2" err && ! grep -q epochs=N err'
 
+# As a kill leaves it before the first new checkpoint: run.csv and experiment.ini want more, the checkpoint is old.
+killed_at() # RUN NAME EPOCHS: a copy of a finished run, of which a process that is dead wanted so many epochs
+{
+    cp -r "$1" "results/$2"
+    awk -v more="$3" -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR == 2 { $at["state"] = "running"; $at["epochs"] = more } { print }' "$1/run.csv" >"results/$2/run.csv"
+}
+exits 0 "$CHORUS" run tiny.ini epochs=2 --quiet && two=$(cat out)
+killed_at "$two" killed 4 && sed -i "s/^epochs = .*/epochs = 4/" results/killed/experiment.ini
+exits 0 "$CHORUS" resume results/killed
+check "a killed extension goes on" same_run "$whole" results/killed
+killed_at "$two" between 4
+exits 0 "$CHORUS" resume results/between
+check "also where experiment.ini was not written yet" same_run "$whole" results/between
+check "which is written then" grep -q "^epochs = 4" results/between/experiment.ini
+
+# As a kill leaves it between the files of the first epoch: best.safetensors is there, the others are not.
+exits 0 "$CHORUS" run tiny.ini epochs=1 keep=last+best+every:1 --quiet && one=$(cat out)
+killed_at "$one" first 2 && rm results/first/checkpoint* results/first/epoch-0001*
+exits 0 "$CHORUS" resume results/first
+check "all files of the first epoch are there after the resume" test "$(cd results/first && echo epoch-*)" = \
+    "epoch-0001.safetensors epoch-0002.safetensors"
+exits 0 "$CHORUS" weights "$one" --at 1 -o a.safetensors
+exits 0 "$CHORUS" weights results/first --at 1 -o b.safetensors
+check "with the same weights" cmp a.safetensors b.safetensors
+rm -r results/killed results/between results/first "$one" "$two"
+
 # Another build of the program may have other kernels.
 sed -i "2s/$(column "$half" version | sed 's/[.]/[.]/g')/0.0.9/" "$half/run.csv"
 exits 0 "$CHORUS" resume "$half" epochs=5
@@ -95,10 +122,22 @@ echo $! >run.pid
 until_true 60 eval 'folder=$(ls -d results/*/ | tail -n 1) && has_rows "$folder/steps.csv" 3'
 refused_live()
 {
-    "$CHORUS" resume "$folder" >out2 2>err2
+    timeout 20 "$CHORUS" resume "$folder" >out2 2>err2
     test $? = 2 && grep -q "is run by process $(cat run.pid)" err2 && test ! -s out2
 }
 check "a run that somebody runs" refused_live
+
+# The lock file is deleted: its owner keeps the run all the same.
+stays()
+{
+    ! "$CHORUS" rm "$folder" >out2 2>err2 && grep -q "is at work and stays" err2
+}
+rm "$folder/lock"
+check "a run whose lock file is gone has its owner" refused_live
+check "it is running" test "$("$CHORUS" ls "$folder" --json 2>/dev/null | grep -c '"state": "running"')" = 1
+check "and is not removed" stays
+check "a tag goes through the owner" exits 0 "$CHORUS" tag "$folder" +kept
+check "who makes no lock file for others" test ! -e "$folder/lock"
 kill -9 "$(cat run.pid)"
 wait 2>/dev/null
 

@@ -142,6 +142,11 @@ check "a short row of a file is told once, on Run and in the log" play chosen "c
 printf '1\n' >>"$(ls -d chosen/2*-older-*)/epochs.csv"
 check "of two it is told how many there are" play chosen "calm" "keys End Enter" \
     "wait 2 rows of epochs.csv are left out: the first, line 6, has 2 fields, the header 26"
+one edited name=edited epochs=3
+sed -i '2s/0\./1./' edited/2*/epochs.csv
+check "Run says that epochs.csv was changed, and so does the log" play edited "calm" "keys End Enter" \
+    "wait epochs.csv was changed since it was written" "keys 7" "calm" "wait was changed since it was written"
+check "so does Compare" play edited "calm" "keys End Space 4" "wait epochs.csv was changed since it was written"
 check "where words stand in its place it does nothing" play chosen "calm" "keys %" "wait accuracies" "click 38 95" "calm" \
     "gone Keys of Results" "click 38 117"
 # Where it does not end before that is seen, a run waits in its first epoch.

@@ -24,7 +24,8 @@ static const char run_after[] =
     "backend_used,precision_used,isa,real_devices,threads_used,shared,lr_used,batch_per_device,"
     "parameters,flops_per_image,network_hash,data_hash,epochs_done,best_epoch,best_by,best_test_acc,"
     "best_test_loss,last_test_acc,last_test_loss,train_seconds,eval_seconds,wall_seconds,"
-    "device_seconds,images,model_images,target_seconds,peak_memory_bytes,plans,tags,note\n";
+    "device_seconds,images,model_images,target_seconds,peak_memory_bytes,plans,epochs_check,"
+    "tags,note\n";
 
 static void check_file(const char *folder, const char *name, const char *want)
 {
@@ -475,6 +476,38 @@ TEST(a_run_has_one_owner)
     CHECK_INT(record_open(&other, results, &e), ERR_INPUT);
     CHECK_HAS(e.text, "no run.csv");
     CHECK_INT(help_count(results, "lock"), 0);
+    free(folder);
+    free(run);
+    help_remove(results);
+}
+
+/* Who comes next would make a new file, whose lock nobody holds. */
+TEST(a_deleted_lock_file_hides_no_owner)
+{
+    struct err e = {0};
+    char *results = help_folder(), *folder, *lock, *to;
+    struct record_run *run = help_run();
+    struct record *r, *other;
+    struct record_entry entry;
+
+    REQUIRE_OK(record_create(&r, results, run, "", "", false, &e));
+    folder = mem_text(record_folder(r));
+    lock = io_path(folder, "lock");
+    REQUIRE(!unlink(lock));
+    CHECK_INT(record_open(&other, folder, &e), ERR_FAILED);
+    CHECK_HAS(e.text, "at work already");
+    CHECK(record_is_owned(folder));
+    REQUIRE_OK(record_read_entry(folder, &entry, &e));
+    CHECK(!entry.dead && entry.live);
+    CHECK_INT(record_remove(&entry, &to, &e), ERR_FAILED);
+    record_free_entry(&entry);
+    CHECK(!io_exists(lock));
+    record_close(r);
+    CHECK(!record_is_owned(folder));
+    REQUIRE_OK(record_open(&other, folder, &e));
+    CHECK(io_exists(lock));
+    record_close(other);
+    free(lock);
     free(folder);
     free(run);
     help_remove(results);

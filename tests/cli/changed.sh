@@ -1,0 +1,121 @@
+# epochs.csv that was changed since it was written: whoever reads it says so, and a resume has the rows of its
+# checkpoint.
+. "${BASH_SOURCE%/*}/lib.sh"
+
+flips=$( ((${CHORUS_TEST_ALL:-0})) && echo 150 || echo 15)
+run="run tiny.ini backend=fake train_limit=400 test_limit=40 valid=40 threads=1 --quiet"
+words="epochs.csv was changed since it was written"
+
+says()
+{
+    cat out err | grep -qF "$words"
+}
+
+told_by() # NAME COMMAND...
+{
+    local name=$1
+    shift
+    exits 0 "$CHORUS" "$@" && says && ok "$name" || fail "$name" "it is believed: $(cat err)"
+}
+
+silent() # NAME COMMAND...
+{
+    local name=$1
+    shift
+    exits 0 "$CHORUS" "$@" && ! says && ok "$name" || fail "$name" "$(cat err)"
+}
+
+exits 0 "$CHORUS" $run epochs=5 && folder=$(cat out)
+other=$("$CHORUS" $run epochs=5 seed=2)
+cp -r "$folder" whole
+file=$folder/epochs.csv
+
+silent "show of a whole run" show "$folder"
+silent "ls" ls
+silent "compare" compare "$folder" "$other"
+
+# flip N: the digit at the N-th place where one stands becomes another digit
+flip()
+{
+    awk -v at="$1" '{
+        for (i = 1; i <= length($0); i++) {
+            c = substr($0, i, 1)
+            if (NR > 1 && c ~ /[0-9]/ && ++n == at)
+                c = (c + 1) % 10
+            printf "%s", c
+        }
+        print ""
+    }' whole/epochs.csv >"$file"
+}
+
+digits=$(tail -n +2 whole/epochs.csv | tr -cd 0-9 | wc -c)
+believed=0 lost=0
+for ((i = 0; i < flips; i++)); do
+    flip $((1 + (i * digits + RANDOM % digits) / flips))
+    cmp -s "$file" whole/epochs.csv && fail "a flip" "it changed nothing"
+    "$CHORUS" show "$folder" >out 2>err
+    says || believed=$((believed + 1))
+done
+check "none of $flips flipped digits is believed" test $believed = 0
+for ((i = 0; i < 5; i++)); do
+    head -n $((i + 1)) whole/epochs.csv >"$file"
+    "$CHORUS" show "$folder" >out 2>err
+    says || believed=$((believed + 1))
+done
+check "nor is a cut at the end of a line" test $believed = 0
+(cat whole/epochs.csv; tail -n 1 whole/epochs.csv) >"$file"
+told_by "nor is a row more than a finished run has" show "$folder"
+
+flip 70
+told_by "ls says so" ls
+cp -r "$folder" results/twin
+told_by "of two" ls
+check "in one line" grep -q "^chorus: .* and 1 more: $words$" err
+told_by "compare of two" compare "$folder" twin
+check "in one line" test "$(grep -c "$words" err)" = 1
+told_by "export of two" export "$folder" twin -o e.csv
+check "in one line" test "$(grep -c "$words" err)" = 1
+rm -r results/twin
+told_by "compare" compare "$folder" "$other"
+check "of one run" test "$(grep -c "$words" err)" = 1
+told_by "plot" plot "$folder" -o p.svg
+told_by "export" export "$folder" -o e.csv
+told_by "export --wide" export --wide "$folder" -o e.csv
+told_by "report" report "$folder" "$other" -o page
+
+# A resume has the rows that its checkpoint knows, whatever became of the file.
+resumed() # NAME
+{
+    if exits 0 "$CHORUS" resume "$folder" epochs=6 && head -n 6 "$file" | cmp -s - whole/epochs.csv &&
+        has_rows "$file" 6; then
+        ok "$1: its rows are there after a resume"
+    else
+        fail "$1" "$(diff "$file" whole/epochs.csv)"
+    fi
+    check "$1: it is said" says
+    silent "$1: and all is well then" show "$folder"
+    rm -rf "$folder" && cp -r whole "$folder"
+}
+flip 70
+resumed "a flipped digit"
+head -n 3 whole/epochs.csv >"$file"
+resumed "a cut file"
+sed '1s/step/stop/' whole/epochs.csv >"$file"
+resumed "a changed header"
+sed '3s/^2/two/' whole/epochs.csv >"$file"
+resumed "a row that is no row"
+rm "$file"
+resumed "a file that is gone"
+exits 0 "$CHORUS" resume "$folder" epochs=6
+check "of a file that is whole a resume says nothing" eval '! says'
+check "it goes on with its rows" eval 'head -n 6 "$file" | cmp - whole/epochs.csv'
+
+# What an older version wrote has no checksum, and is taken as it is.
+rm -rf "$folder" && cp -r whole "$folder"
+unchecked "$folder"
+check "a run.csv without a checksum" test -z "$(column "$folder" epochs_check)"
+flip 70
+silent "of an older version nothing is said" show "$folder"
+silent "nor by ls" ls
+
+finish
