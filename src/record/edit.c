@@ -99,7 +99,7 @@ enum err_code record_write_marks(const char *folder, const struct record_marks *
         memcpy(run->tags, marks->tags, sizeof run->tags);
         memcpy(run->note, marks->note, sizeof run->note);
         record_run_text(run, &text);
-        code = io_replace_file(path, text.s, text.n, e);
+        code = io_replace_own(path, text.s, text.n, e);
     }
     text_free(&text);
     free(run);
@@ -132,18 +132,14 @@ static enum err_code look(const char *folder, const char *line, struct record_ma
 static enum err_code edit_alone(const char *folder, const char *line, struct err *e)
 {
     char *path = io_path(folder, "lock");
-    int fd = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    int fd, waited = 0;
+    enum err_code code = io_open_own(path, O_RDWR | O_CREAT, &fd, e);
     struct record_marks marks;
     enum record_edited edited = RECORD_SAME;
-    enum err_code code;
-    int waited = 0;
 
-    if (fd < 0) {
-        code = err_errno(e, "cannot open %s", path);
-        free(path);
-        return code;
-    }
     free(path);
+    if (code != ERR_OK)
+        return code;
     while (io.lock(fd, LOCK_EX | LOCK_NB) < 0) {
         if ((errno != EWOULDBLOCK && errno != EINTR) || waited >= ASK_MS) {
             code = errno == EWOULDBLOCK ? err_set(e, ERR_FAILED, "run %s is at work", folder)

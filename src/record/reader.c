@@ -15,11 +15,13 @@
 bool record_is_owned(const char *folder)
 {
     char *path = io_path(folder, "lock");
-    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    enum err_code code;
     bool owned = false;
+    int fd;
 
+    code = io_open_own(path, O_RDONLY, &fd, NULL);
     free(path);
-    if (fd < 0)
+    if (code != ERR_OK)
         return false;
     /* Shared, so that two who ask do not take each other for the owner. The lock is held for a
      * moment; record_lock tries for longer than that. */

@@ -105,11 +105,8 @@ static enum err_code write_owner(struct record *r, struct err *e)
 static enum err_code open_in(struct record *r, const char *name, int flags, int *fd, struct err *e)
 {
     char *path = io_path(r->folder, name);
-    enum err_code code = ERR_OK;
+    enum err_code code = io_open_own(path, flags, fd, e);
 
-    *fd = io.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (*fd < 0)
-        code = err_errno(e, "cannot open %s", path);
     free(path);
     return code;
 }
@@ -158,8 +155,6 @@ static enum err_code open_csv(struct record *r, enum record_csvs which, struct e
     TRY(open_in(r, c->name, O_RDWR | O_CREAT | O_APPEND, &c->fd, e));
     if (io.fstat(c->fd, &st) < 0)
         return err_errno(e, "cannot look at %s", c->path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(e, ERR_INPUT, "%s is not a regular file", c->path);
     c->size = st.st_size;
     TRY(record_cut_torn(c, e));
     if (c->size == 0)
@@ -401,7 +396,7 @@ enum err_code record_write_run(struct record *r, const struct record_run *run, s
     memcpy(marked->tags, r->marks.tags, sizeof marked->tags);
     memcpy(marked->note, r->marks.note, sizeof marked->note);
     record_run_text(marked, &text);
-    code = io_replace_file(path, text.s, text.n, e);
+    code = io_replace_own(path, text.s, text.n, e);
     text_free(&text);
     free(marked);
     free(path);
@@ -411,7 +406,7 @@ enum err_code record_write_run(struct record *r, const struct record_run *run, s
 enum err_code record_write_ini(struct record *r, const char *ini, struct err *e)
 {
     char *path = io_path(r->folder, "experiment.ini");
-    enum err_code code = io_replace_file(path, ini, strlen(ini), e);
+    enum err_code code = io_replace_own(path, ini, strlen(ini), e);
 
     free(path);
     return code;

@@ -67,15 +67,15 @@ static enum err_code move_locked(const char *folder, const char *name, char **to
 enum err_code record_remove(const struct record_entry *entry, char **to, struct err *e)
 {
     char *path = io_path(entry->folder, "lock"), *real = realpath(entry->folder, NULL);
-    int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    int fd;
     /* "." has no parent to be moved in. */
     const char *folder = real && !strcmp(entry->name, ".") ? real : entry->folder;
     const char *slash = strrchr(folder, '/');
-    enum err_code code = ERR_OK;
+    enum err_code code = io_open_own(path, O_RDWR, &fd, e);
 
     *to = NULL;
-    if (fd < 0 && errno != ENOENT)
-        code = err_errno(e, "cannot open %s", path);
+    if (code == ERR_IO && e->sys == ENOENT)
+        code = ERR_OK;
     if (fd >= 0 && record_lock(fd, entry->folder, e) != ERR_OK)
         code = e->code == ERR_FAILED
                    ? err_set(e, ERR_FAILED,
