@@ -270,7 +270,7 @@ static enum err_code create_once(struct record **out, const char *results,
                                  const struct record_run *run, const char *ini,
                                  const char *net_text, bool members, bool *again, struct err *e)
 {
-    char *dotted = mem_textf("%s/.%s", results, run->run);
+    char *hidden = mem_textf("%s/.%s", results, run->run), *dotted = io_temporary(hidden);
     char *folder = io_path(results, run->run);
     struct record *r = NULL;
     enum err_code code = ERR_OK;
@@ -305,9 +305,38 @@ static enum err_code create_once(struct record **out, const char *results,
         r = NULL;
     }
     *out = r;
+    free(hidden);
     free(dotted);
     free(folder);
     return code;
+}
+
+/* Not through a link: a folder of somebody else would be emptied. */
+static void remove_begun(const char *folder)
+{
+    int fd = io.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+
+    if (fd < 0)
+        return;
+    io.close(fd);
+    remove_folder(folder);
+}
+
+void record_remove_begun(const char *results)
+{
+    char **names;
+    size_t n;
+
+    if (io_list_folder(results, &names, &n, NULL) != ERR_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        char *path = io_path(results, names[i]);
+
+        if (names[i][0] == '.' && io_is_of_dead(names[i]))
+            remove_begun(path);
+        free(path);
+    }
+    io_free_names(names, n);
 }
 
 enum err_code record_create(struct record **out, const char *results, struct record_run *run,
