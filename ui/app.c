@@ -343,6 +343,15 @@ static enum err_code open_screen(struct app *app, struct err *e)
     return ERR_OK;
 }
 
+static void say_not_kept(const struct err *e)
+{
+    struct text why = {0};
+
+    text_add_clean(&why, e->text);
+    fprintf(stderr, "chorus: the settings of the screens are not kept: %s\n", text_str(&why));
+    text_free(&why);
+}
+
 static void close_all(struct app *app)
 {
     struct app_int *own = app->own;
@@ -361,7 +370,7 @@ static void close_all(struct app *app)
     library_free(app->library);
     feed_free(app->feed);
     if (settings_save(app->settings, &e) != ERR_OK)
-        fprintf(stderr, "chorus: the settings of the screens are not kept: %s\n", e.text);
+        say_not_kept(&e);
     settings_close(app->settings);
     log_close(app);
     command_close(app);

@@ -38,25 +38,86 @@ static bool clean_hidden(uint32_t c)
            (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
+static bool clean_drives(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || clean_hidden(c);
+}
+
+/* The next character, as text_add_clean shows it. Returns its bytes. */
+static int clean_add_next(struct text *t, const unsigned char *p)
+{
+    uint32_t c;
+    int n = clean_decode(p, &c);
+
+    if (!n)
+        text_addf(t, "\\x%02X", *p);
+    else if (c < 0x20 || c == 0x7f)
+        text_addf(t, "^%c", (char)(c ^ 0x40));
+    else if (clean_drives(c))
+        text_addf(t, "<U+%04X>", (unsigned)c);
+    else
+        text_add_n(t, p, (size_t)n);
+    return n ? n : 1;
+}
+
 void text_add_clean(struct text *t, const char *s)
 {
     const unsigned char *p = (const unsigned char *)s;
 
-    while (*p) {
-        uint32_t c;
-        int n = clean_decode(p, &c);
-        if (!n) {
-            text_addf(t, "\\x%02X", *p);
-            n = 1;
-        } else if (c < 0x20 || c == 0x7f) {
-            text_addf(t, "^%c", (char)(c ^ 0x40));
-        } else if ((c >= 0x80 && c < 0xa0) || clean_hidden(c)) {
-            text_addf(t, "<U+%04X>", (unsigned)c);
-        } else {
-            text_add_n(t, p, (size_t)n);
-        }
-        p += n;
+    while (*p)
+        p += clean_add_next(t, p);
+}
+
+/* The bytes of one of the colours that drawings use, 0 where another sequence begins, which might
+ * hide text. */
+static int clean_colour(const unsigned char *p)
+{
+    unsigned value[6] = {0};
+    int n = 0, at = 2;
+    bool plain, both;
+
+    if (p[0] != 033 || p[1] != '[')
+        return 0;
+    for (; (p[at] >= '0' && p[at] <= '9') || (p[at] == ';' && n < 5); at++) {
+        if (p[at] == ';')
+            n++;
+        else if (value[n] < 1000)
+            value[n] = value[n] * 10 + (p[at] - (unsigned)'0');
     }
+    plain = n == 0 && (!value[0] || (value[0] > 30 && value[0] < 37));
+    both = n == 5 && (value[0] == 38 || value[0] == 48) && value[0] + value[3] == 86 &&
+           value[1] == 5 && value[4] == 5;
+    return p[at] == 'm' && (plain || both) ? at + 1 : 0;
+}
+
+/* The bytes at p that are printed as they are, 0 where the next character must be shown. */
+static int clean_plain(const unsigned char *p, bool colours)
+{
+    uint32_t c;
+    int n = clean_decode(p, &c);
+
+    if (!n) /* of another character set */
+        return *p >= 0xa0;
+    if (c == '\n' || c == '\t' || !clean_drives(c))
+        return n;
+    return colours ? clean_colour(p) : 0;
+}
+
+void text_add_printed(struct text *t, const char *s, size_t n, bool colours)
+{
+    const unsigned char *p = (const unsigned char *)s, *end = p + n, *from = p;
+
+    while (p < end) {
+        int bytes = clean_plain(p, colours);
+
+        p += bytes;
+        if (bytes)
+            continue;
+        text_add_n(t, from, (size_t)(p - from));
+        p += clean_add_next(t, p);
+        from = p;
+    }
+    text_add_n(t, from, (size_t)(end - from));
 }
 
 static bool clean_wide(uint32_t c)
@@ -90,6 +151,14 @@ int text_width(const char *s)
     return width;
 }
 
+/* Beyond 16 bits as two halves: JSON knows no more digits. */
+static void clean_add_json(struct text *t, uint32_t c)
+{
+    if (c >= 0x10000)
+        text_addf(t, "\\u%04x", 0xd800 + (unsigned)(c - 0x10000) / 0x400);
+    text_addf(t, "\\u%04x", c < 0x10000 ? (unsigned)c : 0xdc00 + (unsigned)c % 0x400);
+}
+
 void text_add_json(struct text *t, const char *s)
 {
     const unsigned char *p = (const unsigned char *)s;
@@ -107,8 +176,8 @@ void text_add_json(struct text *t, const char *s)
             text_add(t, "\\n");
         } else if (c == '\t') {
             text_add(t, "\\t");
-        } else if (c < 0x20 || c == 0x7f) {
-            text_addf(t, "\\u%04x", (unsigned)c);
+        } else if (clean_drives(c)) {
+            clean_add_json(t, c);
         } else {
             text_add_n(t, p, (size_t)n);
         }

@@ -1,12 +1,12 @@
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +47,8 @@ struct io_table io = {
     .fstat = io_real_fstat,
     .lock = flock,
 };
+
+#define IO_TMP ".tmp-"
 
 /* Reads until n bytes or the end of the file. Returns how many, -1 on an error. */
 static ssize_t io_read_some(int fd, char *to, size_t n)
@@ -123,6 +125,43 @@ enum err_code io_read_file(const char *path, size_t limit, char **bytes, size_t 
     }
     enum err_code code = io_read_open_file(fd, path, limit, bytes, n, e);
     io.close(fd);
+    return code;
+}
+
+/* As err_set, with the errno that belongs to it. */
+static enum err_code refuse(const char *path, const char *why, int sys, struct err *e)
+{
+    err_set(e, ERR_IO, "%s is %s", path, why);
+    if (e)
+        e->sys = sys;
+    return ERR_IO;
+}
+
+static enum err_code check_regular(int fd, const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (io.fstat(fd, &st))
+        return err_errno(e, "cannot look at %s", path);
+    return S_ISREG(st.st_mode) ? ERR_OK : refuse(path, "not a regular file", EINVAL, e);
+}
+
+enum err_code io_open_own(const char *path, int flags, int *fd, struct err *e)
+{
+    enum err_code code;
+
+    *fd = io.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (*fd < 0 && errno == ELOOP)
+        return refuse(path, "a link: chorus follows no link to a file of its results", ELOOP, e);
+    if (*fd < 0 && errno == ENXIO) /* a pipe, to write */
+        return refuse(path, "not a regular file", EINVAL, e);
+    if (*fd < 0)
+        return err_errno(e, "cannot open %s", path);
+    code = check_regular(*fd, path, e);
+    if (code != ERR_OK) {
+        io.close(*fd);
+        *fd = -1;
+    }
     return code;
 }
 
@@ -206,21 +245,38 @@ enum err_code io_say_no_folder(const char *path, const char *target, struct err 
     return e ? e->code : ERR_IO;
 }
 
-enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
+char *io_temporary(const char *path)
+{
+    char *mark = process_mark(), *temporary = mem_textf("%s" IO_TMP "%s", path, mark);
+
+    free(mark);
+    return temporary;
+}
+
+static enum err_code open_draft(struct io_draft *d, char *target, const char *path, struct err *e)
 {
     enum err_code code;
 
-    *d = (struct io_draft){.fd = -1};
-    TRY(io_real_target(path, &d->target, e));
-    d->path = mem_text(path);
-    d->temporary = mem_textf("%s.tmp-%ld", d->target, (long)getpid());
-    d->fd = io.open(d->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    *d = (struct io_draft){.target = target, .path = mem_text(path)};
+    d->temporary = io_temporary(target);
+    d->fd = io.open(d->temporary,
+                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (d->fd >= 0)
         return ERR_OK;
     err_errno(e, "cannot create %s", path);
     code = io_say_no_folder(path, d->target, e);
     io_draft_drop(d);
     return code;
+}
+
+enum err_code io_draft_open(struct io_draft *d, const char *path, struct err *e)
+{
+    char *target;
+
+    *d = (struct io_draft){.fd = -1};
+    TRY(io_real_target(path, &target, e));
+    io_remove_drafts(target);
+    return open_draft(d, target, path, e);
 }
 
 enum err_code io_draft_add(struct io_draft *d, const void *bytes, size_t n, struct err *e)
@@ -262,17 +318,30 @@ enum err_code io_draft_finish(struct io_draft *d, struct err *e)
     return code;
 }
 
+static enum err_code write_draft(struct io_draft *d, const void *bytes, size_t n, struct err *e)
+{
+    enum err_code code = io_draft_add(d, bytes, n, e);
+
+    if (code == ERR_OK)
+        return io_draft_finish(d, e);
+    io_draft_drop(d);
+    return code;
+}
+
 enum err_code io_replace_file(const char *path, const void *bytes, size_t n, struct err *e)
 {
     struct io_draft d;
-    enum err_code code;
 
     TRY(io_draft_open(&d, path, e));
-    code = io_draft_add(&d, bytes, n, e);
-    if (code == ERR_OK)
-        return io_draft_finish(&d, e);
-    io_draft_drop(&d);
-    return code;
+    return write_draft(&d, bytes, n, e);
+}
+
+enum err_code io_replace_own(const char *path, const void *bytes, size_t n, struct err *e)
+{
+    struct io_draft d;
+
+    TRY(open_draft(&d, mem_text(path), path, e));
+    return write_draft(&d, bytes, n, e);
 }
 
 enum err_code io_make_folders(const char *path, struct err *e)
@@ -406,11 +475,11 @@ void io_free_names(char **names, size_t count)
 
 bool io_is_of_dead(const char *name)
 {
-    const char *tmp = strstr(name, ".tmp-");
-    int64_t pid;
+    const char *mark = NULL;
 
-    return tmp && text_to_int(tmp + 5, &pid) && pid > 0 && pid <= INT_MAX &&
-           kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    for (const char *at = name; (at = strstr(at, IO_TMP));)
+        mark = at += strlen(IO_TMP);
+    return mark && process_is_dead(mark);
 }
 
 void io_remove_leftovers(const char *folder, bool (*is_leftover)(const char *name))
@@ -428,6 +497,26 @@ void io_remove_leftovers(const char *folder, bool (*is_leftover)(const char *nam
         free(path);
     }
     io_free_names(names, n);
+}
+
+void io_remove_drafts(const char *path)
+{
+    const char *last = io_last_part(path);
+    char *folder = io_folder_of(path), **names;
+    size_t n, length = strlen(last);
+
+    if (io_list_folder(folder, &names, &n, NULL) == ERR_OK) {
+        for (size_t i = 0; i < n; i++) {
+            char *draft = io_path(folder, names[i]);
+
+            if (!strncmp(names[i], last, length) &&
+                !strncmp(names[i] + length, IO_TMP, strlen(IO_TMP)) && io_is_of_dead(names[i]))
+                io.unlink(draft);
+            free(draft);
+        }
+        io_free_names(names, n);
+    }
+    free(folder);
 }
 
 char *io_path(const char *folder, const char *name)

@@ -33,14 +33,20 @@ extern struct io_table io; /* the real calls; only tests write to it */
  * frees *bytes. A missing file is ERR_INPUT with e->sys ENOENT. */
 enum err_code io_read_file(const char *path, size_t limit, char **bytes, size_t *n,
                            struct err *e) MUST_USE;
+/* Opens a file that chorus itself keeps in a results folder, to write to it in place or to read from it.
+ * A link is not followed, only a regular file is opened, and a pipe makes nobody wait. A folder on the
+ * way to the file may be a link: users move runs to other disks. A failed open leaves -1 in *fd. */
+enum err_code io_open_own(const char *path, int flags, int *fd, struct err *e) MUST_USE;
 /* All n bytes, through short writes and EINTR. */
 enum err_code io_write_all(int fd, const void *bytes, size_t n, const char *path,
                            struct err *e) MUST_USE;
 /* Temporary file beside it, write, sync, rename, sync of the folder: the old content or the new,
- * never half. */
+ * never half. For a path that the user names: a link is followed, so that it stays a link. */
 enum err_code io_replace_file(const char *path, const void *bytes, size_t n,
                               struct err *e) MUST_USE;
-/* The same for a file that is written piece by piece: it takes its place when it is finished, and is
+/* The same for a file that chorus itself keeps in a results folder: a link is replaced by the file. */
+enum err_code io_replace_own(const char *path, const void *bytes, size_t n, struct err *e) MUST_USE;
+/* As io_replace_file for a file that is written piece by piece: it takes its place when it is finished, and is
  * nowhere when it is dropped. finish and drop free it; a failed open needs neither. */
 struct io_draft {
     char *target, *path, *temporary;
@@ -78,8 +84,12 @@ void io_free_names(char **names, size_t count);
 
 /* Files half written by programs that were killed: those whose names the caller takes for such. */
 void io_remove_leftovers(const char *folder, bool (*is_leftover)(const char *name));
-/* "sweep.csv.tmp-1234", of a process that is no more. */
+/* "sweep.csv.tmp-HOST-1234", of a process of this machine that is dead. */
 bool io_is_of_dead(const char *name);
+/* PATH.tmp-HOST-PID: the name for a draft of this process. The caller frees it. */
+char *io_temporary(const char *path);
+/* Removes the drafts of PATH that dead processes left. */
+void io_remove_drafts(const char *path);
 
 /* "a/b" from "a" and "b", or b alone where it is absolute. The caller frees it. */
 char *io_path(const char *folder, const char *name);

@@ -67,6 +67,10 @@ const char *text_nearest(const char *s, const char *const *words);
 /* Appends s with everything that could drive a terminal made visible: control characters as ^X,
  * invalid UTF-8 as \xHH, direction overrides and zero-width characters as <U+202E>. */
 void text_add_clean(struct text *t, const char *s);
+/* The same for n bytes that are printed: ends of lines and tabs stay, and so do bytes of other
+ * character sets, because names of files may have them. colours: those of drawings stay too. A 0 byte
+ * follows the n bytes. */
+void text_add_printed(struct text *t, const char *s, size_t n, bool colours);
 /* Columns that s (UTF-8) takes on a terminal; invalid bytes count one each. */
 int text_width(const char *s);
 
@@ -74,7 +78,7 @@ int text_width(const char *s);
 void text_add_html(struct text *t, const char *s);
 void text_add_tex(struct text *t, const char *s);
 
-/* Appends s as a JSON string with its quotes. */
+/* Appends s as a JSON string with its quotes; what could drive a terminal is escaped. */
 void text_add_json(struct text *t, const char *s);
 void text_add_json_double(struct text *t, double value); /* null where not finite */
 

@@ -161,7 +161,7 @@ enum err_code averaged_write(const struct averaged *a, const char *folder, struc
         sheet_add_text(&out, a->model[m].id);
         sheet_end_row(&out);
     }
-    code = io_replace_file(path, out.s, out.n, e);
+    code = io_replace_own(path, out.s, out.n, e);
     text_free(&out);
     free(path);
     return code;

@@ -83,12 +83,15 @@ const struct backend *const *cli_backends(void); /* NULL at the end, preferred o
 int cli_fail(const struct err *e);
 /* The same from a format: a bad command, exit 2. */
 int cli_refuse(const char *fmt, ...) PRINTF_LIKE(1, 2);
-/* A line on stderr. Text from files must have gone through text_add_clean. A stderr that is gone is
- * no error. */
+/* A line on stderr. A stderr that is gone is no error. What is printed, here and on stdout, goes through
+ * text_add_printed: no text from a file drives a terminal. text_add_clean is for texts whose width
+ * counts. */
 void cli_talk(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void cli_talk_drawn(const struct text *t); /* keeps the colours of a drawing */
 /* Writes to stdout. A stdout that is gone or full is told once on stderr; returns 0 or 1, the
  * exit code of a verb that does nothing but print. */
 int cli_print(const struct text *t) MUST_USE;
+int cli_print_drawn(const struct text *t) MUST_USE; /* keeps the colours of a drawing */
 bool cli_print_failed(void); /* that was told: not where a reader had enough */
 int cli_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -27,8 +27,9 @@ enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t files;
     sigset_t set;
-    int error;
+    int error, fd;
 
+    TRY(io_open_own(log, O_WRONLY | O_APPEND | O_CREAT, &fd, e));
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
     sigemptyset(&set);
@@ -38,11 +39,11 @@ enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log, O_WRONLY | O_APPEND | O_CREAT,
-                                     0666);
+    posix_spawn_file_actions_adddup2(&files, fd, STDERR_FILENO);
     error = posix_spawn(child, "/proc/self/exe", &files, &attr, args, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);
+    io.close(fd);
     errno = error;
     return error ? err_errno(e, "no process for the run in the background, logging to %s", log)
                  : ERR_OK;

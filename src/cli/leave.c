@@ -239,7 +239,7 @@ static void note_paused(struct wire *wire)
         int fd = -1;
 
         if (run[i].state == WIRE_PAUSED && run[i].path[0])
-            fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0);
+            (void)!io_open_own(path, O_WRONLY | O_APPEND, &fd, NULL);
         text_addf(&line, "%s the terminal is gone, and it stays paused: chorus go %s%s\n", utc,
                   io_last_part(run[i].path), again());
         if (fd >= 0) {

@@ -279,7 +279,7 @@ static int draw_curves(struct wish *w, const struct study_run *runs, size_t coun
         code = write_figure(w, (struct figure){.panel = panel, .panels = c.panels});
     } else {
         curves_text(&c, w->columns, w->rows, w->level, cli_colours(STDOUT_FILENO), &out);
-        code = cli_print(&out);
+        code = cli_print_drawn(&out);
     }
     if (!any_point(&c))
         say_empty(runs, count);
@@ -336,7 +336,7 @@ static int print_text(const struct wish *w, const struct text *t)
 
     if (w->level == PLOT_ASCII)
         words_add_plain(&plain, text_str(t));
-    code = cli_print(w->level == PLOT_ASCII ? &plain : t);
+    code = cli_print_drawn(w->level == PLOT_ASCII ? &plain : t);
     text_free(&plain);
     return code;
 }

@@ -350,7 +350,7 @@ static int show(const struct predictions *p, const struct record_entry *run, con
         add_accuracy(p, &s, &line);
         cli_add_lines(&out, line.s, cli_limit(STDOUT_FILENO), 0);
     }
-    code = cli_print(&out);
+    code = cli_print_drawn(&out);
     study_members_free(&s);
     text_free(&out);
     text_free(&line);
@@ -457,7 +457,7 @@ static int predict_pictures(const struct record_entry *run, const struct wish *w
         text_add(&out, "\n");
         text_free(&line);
     }
-    code = cli_print(&out);
+    code = cli_print_drawn(&out);
     text_free(&out);
     predictions_free(&p);
     return code;

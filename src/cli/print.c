@@ -59,14 +59,14 @@ static void add_clearing(struct text *t)
         text_add(t, "\r\033[K");
 }
 
-static void say_line(const char *line)
+static void say_line(const char *line, bool colours)
 {
     struct text t = {0};
 
     pthread_mutex_lock(&lock);
     if (live.n)
         add_clearing(&t);
-    text_add(&t, line);
+    text_add_printed(&t, line, strlen(line), colours);
     text_add(&t, "\n");
     text_add_n(&t, text_str(&live), live.n);
     write_stderr(&t);
@@ -76,11 +76,11 @@ static void say_line(const char *line)
 
 void live_draw(const char *lines)
 {
-    struct text t = {0};
+    struct text t = {0}, safe = {0};
 
+    text_add_printed(&safe, lines ? lines : "", lines ? strlen(lines) : 0, false);
+    lines = text_str(&safe);
     pthread_mutex_lock(&lock);
-    if (!lines)
-        lines = "";
     if (strchr(text_str(&live), '\n') || strchr(lines, '\n')) {
         add_clearing(&t);
         text_add(&t, lines);
@@ -91,6 +91,7 @@ void live_draw(const char *lines)
     text_add(&live, lines);
     write_stderr(&t);
     pthread_mutex_unlock(&lock);
+    text_free(&safe);
     text_free(&t);
 }
 
@@ -103,7 +104,7 @@ static void sink(void *user, enum log_level level, const char *line)
         return;
     text_add(&t, "chorus: ");
     text_add_clean(&t, line);
-    say_line(text_str(&t));
+    say_line(text_str(&t), false);
     text_free(&t);
 }
 
@@ -151,8 +152,13 @@ void cli_talk(const char *fmt, ...)
     va_start(args, fmt);
     add_args(&t, fmt, args);
     va_end(args);
-    say_line(text_str(&t));
+    say_line(text_str(&t), false);
     text_free(&t);
+}
+
+void cli_talk_drawn(const struct text *t)
+{
+    say_line(text_str(t), true);
 }
 
 int cli_refuse(const char *fmt, ...)
@@ -164,7 +170,7 @@ int cli_refuse(const char *fmt, ...)
     va_start(args, fmt);
     add_args(&t, fmt, args);
     va_end(args);
-    say_line(text_str(&t));
+    say_line(text_str(&t), false);
     text_free(&t);
     return err_exit_code(ERR_INPUT);
 }
@@ -175,14 +181,28 @@ int cli_fail(const struct err *e)
 
     text_add(&t, "chorus: ");
     text_add_clean(&t, e->text);
-    say_line(text_str(&t));
+    say_line(text_str(&t), false);
     text_free(&t);
     return err_exit_code(e->code);
 }
 
-int cli_print(const struct text *t)
+static bool print(const struct text *t, bool colours)
 {
-    if (!t->n || write_all(STDOUT_FILENO, t->s, t->n))
+    struct text safe = {0};
+    bool done;
+    int error;
+
+    text_add_printed(&safe, text_str(t), t->n, colours);
+    done = write_all(STDOUT_FILENO, text_str(&safe), safe.n);
+    error = errno;
+    text_free(&safe);
+    errno = error;
+    return done;
+}
+
+static int print_or_tell(const struct text *t, bool colours)
+{
+    if (print(t, colours))
         return 0;
     /* A reader that had enough (head) is no news. */
     if (errno != EPIPE && errno != EIO && !out_told) {
@@ -190,6 +210,16 @@ int cli_print(const struct text *t)
         cli_talk("chorus: stdout could not be written: %s", strerror(errno));
     }
     return 1;
+}
+
+int cli_print(const struct text *t)
+{
+    return print_or_tell(t, false);
+}
+
+int cli_print_drawn(const struct text *t)
+{
+    return print_or_tell(t, true);
 }
 
 bool cli_print_failed(void)

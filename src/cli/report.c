@@ -29,13 +29,24 @@ static const struct cli_usage usage = {
 
 #define BROAD 9 /* columns: a table of more is printed across the paper */
 
+static const char *const inside[] = {"tables", "figures", "networks"};
+
 /* ---- files ---- */
+
+/* Where a file of the report waits until all of them are there. */
+static char *draft_of(const struct report *r, const char *name)
+{
+    char *path = io_path(r->folder, name), *draft = io_temporary(path);
+
+    free(path);
+    return draft;
+}
 
 enum err_code report_write(struct report *r, const char *name, const struct text *bytes,
                            struct err *e)
 {
-    char *path = mem_textf("%s/%s.new", r->folder, name), sum[65];
-    enum err_code code = io_replace_file(path, text_str(bytes), bytes->n, e);
+    char *path = draft_of(r, name), sum[65];
+    enum err_code code = io_replace_own(path, text_str(bytes), bytes->n, e);
     struct hash_sha256 h;
     uint8_t raw[32];
 
@@ -271,7 +282,7 @@ static enum err_code put_in_place(const struct report *r, struct err *e)
     enum err_code code = ERR_OK;
 
     for (size_t i = 0; i < r->names && code == ERR_OK; i++) {
-        char *path = io_path(r->folder, r->name[i]), *new = mem_textf("%s.new", path);
+        char *path = io_path(r->folder, r->name[i]), *new = draft_of(r, r->name[i]);
 
         if (io.rename(new, path) < 0)
             code = err_errno(e, "cannot put %s in its place", path);
@@ -285,10 +296,8 @@ static enum err_code put_in_place(const struct report *r, struct err *e)
  * one. bare: nothing lay there, so those in their places are this one's too. */
 static void remove_half(const struct report *r, bool bare, bool folder)
 {
-    static const char *const inside[] = {"tables", "figures", "networks"};
-
     for (size_t i = 0; i < r->names; i++) {
-        char *path = io_path(r->folder, r->name[i]), *new = mem_textf("%s.new", path);
+        char *path = io_path(r->folder, r->name[i]), *new = draft_of(r, r->name[i]);
 
         io.unlink(new);
         if (bare)
@@ -304,6 +313,18 @@ static void remove_half(const struct report *r, bool bare, bool folder)
     }
     if (folder)
         io.rmdir(r->folder);
+}
+
+/* Those of reports whose programs were killed. */
+static void remove_drafts(const struct report *r)
+{
+    io_remove_leftovers(r->folder, io_is_of_dead);
+    for (size_t i = 0; i < MEM_COUNT(inside); i++) {
+        char *path = io_path(r->folder, inside[i]);
+
+        io_remove_leftovers(path, io_is_of_dead);
+        free(path);
+    }
 }
 
 static enum err_code fill_folder(struct report *r, const struct study_run *runs, struct err *e)
@@ -325,6 +346,7 @@ static enum err_code make_report(struct report *r, const struct study_run *runs,
     enum err_code code = check_folder(r, old != NULL, e);
 
     if (code == ERR_OK) {
+        remove_drafts(r);
         code = fill_folder(r, runs, e);
         if (code == ERR_OK)
             code = check_places(r, e);

@@ -119,7 +119,8 @@ static void say_curves(const struct record_entry *run, int below)
     if (rows >= curves_least_rows(wish.metric, columns)) {
         curves_text(&curves, columns, rows, cli_utf8() ? PLOT_BRAILLE : PLOT_ASCII,
                     cli_colours(STDERR_FILENO), &out);
-        say_lines(&out);
+        out.s[--out.n] = 0; /* the talk ends the last line itself */
+        cli_talk_drawn(&out);
     }
     text_free(&out);
     curves_free(&curves);

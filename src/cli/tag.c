@@ -45,6 +45,17 @@ static bool is_change(const char *arg)
     return arg[0] == '-' && arg[1] && arg[1] != '-' && strcmp(arg, "-h") != 0;
 }
 
+static bool is_seen(const char *word)
+{
+    struct text clean = {0};
+    bool seen;
+
+    text_add_clean(&clean, word);
+    seen = !strcmp(text_str(&clean), word);
+    text_free(&clean);
+    return seen;
+}
+
 static int check_tag(const char *arg, char *const *changes, size_t count)
 {
     if (!arg[1])
@@ -54,6 +65,9 @@ static int check_tag(const char *arg, char *const *changes, size_t count)
             return refuse_tag(arg, "it holds a control character; a tag is one word without any");
         else if (*s <= ' ' || strchr(",\"+=", *s))
             return refuse_tag(arg, "a tag is one word without blanks, commas, quotes, + and =");
+    if (!is_seen(arg))
+        return refuse_tag(arg, "it holds a character that cannot be seen, or bytes that are not "
+                               "UTF-8; a tag is one word without any");
     for (size_t i = 0; i < count; i++)
         if (!strcmp(changes[i] + 1, arg + 1) && changes[i][0] != arg[0])
             return refuse_tag(arg, "a tag is either put on or taken away");

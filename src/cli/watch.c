@@ -66,13 +66,15 @@ static void find_columns(struct watch *w, char *header)
 static void show_step(struct watch *w)
 {
     char *path = io_path(w->folder, "steps.csv"), room[4097], *end, *line;
-    int fd = io.open(path, O_RDONLY | O_CLOEXEC, 0);
+    enum err_code code;
     struct stat st;
     double v[5] = {0}, speed = 0;
     ssize_t got = 0;
+    int fd;
 
+    code = io_open_own(path, O_RDONLY, &fd, NULL);
     free(path);
-    if (fd < 0)
+    if (code != ERR_OK)
         return;
     if (w->columns[0] < 0 && (got = io.read(fd, room, sizeof room - 1)) > 0) {
         room[got] = 0;

@@ -1,6 +1,7 @@
 /* cli/weights.c: `chorus weights RUN -o FILE`: a model to go on with in Python. */
 #include "cli/cli.h"
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "cli/averaged.h"
 #include "cli/overwrite.h"
@@ -73,6 +74,7 @@ int cli_weights(int argc, char **argv)
     struct safetensors s = {0};
     struct record_pack p = {0};
     struct err e = {0};
+    char *target = NULL;
     bool torch;
     int code = cli_options(&usage, options, &argc, argv);
 
@@ -104,12 +106,14 @@ int cli_weights(int argc, char **argv)
     if (overwrite_check("weights", "-o", file, NULL, &e) != ERR_OK ||
         averaged_check_at(&entry, at, &e) != ERR_OK ||
         read_and_pack(entry.folder, at, (int)member, torch, &s, &p, &e) != ERR_OK ||
-        safetensors_write(file, p.tensor, p.tensors, NULL, 0, &e) != ERR_OK)
+        io_real_target(file, &target, &e) != ERR_OK ||
+        safetensors_write(target, p.tensor, p.tensors, NULL, 0, &e) != ERR_OK)
         code = cli_fail(&e);
     else
         say_written(file, &s, &p);
     record_pack_free(&p);
     safetensors_free(&s);
     record_free_entry(&entry);
+    free(target);
     return code;
 }

@@ -30,7 +30,7 @@ static enum err_code write_text(struct sweep *s, struct err *e)
         text_addf(&t, " --jobs %d", s->asked_jobs);
     text_add(&t, "\n");
     spec_sweep_write(&s->spec, &t);
-    code = io_replace_file(path, text_str(&t), t.n, e);
+    code = io_replace_own(path, text_str(&t), t.n, e);
     text_free(&t);
     free(path);
     return code;
@@ -41,14 +41,13 @@ static enum err_code write_text(struct sweep *s, struct err *e)
 static enum err_code open_control(struct sweep *s, struct err *e)
 {
     char *path = io_path(s->folder, "control");
-    enum err_code code = ERR_OK;
+    enum err_code code;
     struct stat st;
 
-    s->control =
-        io.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (s->control < 0 || io.fstat(s->control, &st) < 0)
+    code = io_open_own(path, O_RDWR | O_CREAT | O_APPEND, &s->control, e);
+    if (code == ERR_OK && io.fstat(s->control, &st) < 0)
         code = err_errno(e, "cannot open %s", path);
-    else if (!st.st_size)
+    else if (code == ERR_OK && !st.st_size)
         code = io_write_all(s->control, "\n", 1, path, e);
     if (code == ERR_OK)
         s->control_read = st.st_size;
@@ -61,12 +60,9 @@ static enum err_code open_control(struct sweep *s, struct err *e)
 static enum err_code share_work(struct sweep *s, struct err *e)
 {
     char *path = io_path(s->folder, "work");
-    enum err_code code = ERR_OK;
+    enum err_code code = io_open_own(path, O_RDWR | O_CREAT, &s->work, e);
 
-    s->work = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (s->work < 0)
-        code = err_errno(e, "cannot open %s", path);
-    else if (io.lock(s->work, LOCK_EX | LOCK_NB) == 0)
+    if (code == ERR_OK && io.lock(s->work, LOCK_EX | LOCK_NB) == 0)
         io_remove_leftovers(s->folder, io_is_of_dead); /* each may be a whole table */
     for (int tries = 0; code == ERR_OK && io.lock(s->work, LOCK_SH | LOCK_NB) < 0; tries++) {
         if ((errno != EWOULDBLOCK && errno != EINTR) || tries == 100)

@@ -329,6 +329,7 @@ enum err_code engine_start(struct engine **out, const struct engine_config *conf
     engine->config.version = engine->version;
     engine->config.places.given = engine->data_dir;
     engine->queue = config->queue ? queue_new(engine) : NULL;
+    record_remove_begun(engine->results);
     engine->work = record_work_new(engine->results);
     engine->planner = planner_start(engine);
     if (!engine->planner || engine_thread(&engine->thread, engine_main, engine)) {

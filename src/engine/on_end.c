@@ -74,7 +74,7 @@ static void free_surroundings(char **env)
 }
 
 /* What it says goes into log.txt. It hears all signals, whatever this program does with them. */
-static int spawn(const char *command, const char *log, char **env, pid_t *child)
+static int spawn(const char *command, int log, char **env, pid_t *child)
 {
     char *args[] = {"sh", "-c", (char *)command, NULL};
     posix_spawnattr_t attr;
@@ -92,8 +92,7 @@ static int spawn(const char *command, const char *log, char **env, pid_t *child)
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY | O_APPEND | O_CREAT,
-                                     0666);
+    posix_spawn_file_actions_adddup2(&files, log, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
     error = posix_spawn(child, "/bin/sh", &files, &attr, args, env);
     posix_spawn_file_actions_destroy(&files);
@@ -101,15 +100,31 @@ static int spawn(const char *command, const char *log, char **env, pid_t *child)
     return error;
 }
 
+static int spawn_logged(struct run *r, char **env, pid_t *child)
+{
+    char *path = io_path(r->path, "log.txt");
+    struct err e = {0};
+    int log, error = EINVAL;
+
+    if (io_open_own(path, O_WRONLY | O_APPEND | O_CREAT, &log, &e) == ERR_OK) {
+        error = spawn(r->plan->spec.on_end, log, env, child);
+        io.close(log);
+    } else if (e.sys) {
+        error = e.sys;
+    }
+    free(path);
+    return error;
+}
+
 /* The record is closed: its log is written to as the command does. */
 static void warn(struct run *r, const char *text)
 {
     char *path = io_path(r->path, "log.txt"), utc[CLOCK_UTC_ROOM], *line;
-    int fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
+    int fd;
 
     clock_utc(utc, clock_wall());
     line = mem_textf("%s on_end: %s\n", utc, text);
-    if (fd >= 0) {
+    if (io_open_own(path, O_WRONLY | O_APPEND, &fd, NULL) == ERR_OK) {
         if (io_write_all(fd, line, strlen(line), path, NULL) != ERR_OK)
             log_say(LOG_DEBUG, "%s could not be written", path);
         io.close(fd);
@@ -121,10 +136,10 @@ static void warn(struct run *r, const char *text)
 
 static void start(struct run *r)
 {
-    char *folder = realpath(r->path, NULL), *log = io_path(r->path, "log.txt"), *text;
+    char *folder = realpath(r->path, NULL), *text;
     char **env = surroundings(folder ? folder : r->path, r->state);
     struct ender *end = mem_new(1, sizeof *end);
-    int error = spawn(r->plan->spec.on_end, log, env, &end->child);
+    int error = spawn_logged(r, env, &end->child);
 
     end->wire = r->engine->wire;
     pthread_mutex_init(&end->lock, NULL);
@@ -143,7 +158,6 @@ static void start(struct run *r)
         r->ender = end;
     }
     free_surroundings(env);
-    free(log);
     free(folder);
 }
 

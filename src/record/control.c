@@ -116,10 +116,8 @@ enum err_code record_control(const char *folder, const char *line, struct err *e
     if (!record_is_owned(folder))
         return err_set(e, ERR_FAILED, "nobody runs %s: there is nobody to tell", folder);
     path = io_path(folder, "control");
-    fd = io.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (fd < 0) {
-        code = err_errno(e, "cannot open %s", path);
-    } else {
+    code = io_open_own(path, O_WRONLY | O_APPEND, &fd, e);
+    if (code == ERR_OK) {
         code = append_line(fd, path, line, e);
         io.close(fd);
     }

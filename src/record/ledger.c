@@ -69,14 +69,12 @@ enum err_code record_ledger_open_to_read(struct record_ledger **out, const char 
                                          const char *name, struct err *e)
 {
     struct record_ledger *l;
-    enum err_code code = ERR_OK;
+    enum err_code code;
 
     *out = NULL;
     TRY(new_ledger(&l, results, name, e));
     l->to_read = true;
-    l->fd = io.open(l->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (l->fd < 0)
-        code = err_errno(e, "cannot open %s", l->path);
+    code = io_open_own(l->path, O_RDONLY, &l->fd, e);
     if (code != ERR_OK)
         record_ledger_close(l);
     else
@@ -154,9 +152,7 @@ static enum err_code open_file(struct record_ledger *l, struct err *e)
 {
     if (l->fd >= 0)
         return ERR_OK;
-    l->fd = io.open(l->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (l->fd < 0)
-        return err_errno(e, "cannot open %s", l->path);
+    TRY(io_open_own(l->path, O_RDWR | O_CREAT | O_APPEND, &l->fd, e));
     ledger_forget_lines(l);
     return ERR_OK;
 }

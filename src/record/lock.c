@@ -13,15 +13,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static int open_file(const char *folder, const char *name, int flags)
+static enum err_code open_file(const char *folder, const char *name, int flags, int *fd,
+                               struct err *e)
 {
     char *path = io_path(folder, name);
-    int fd = io.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    int code = errno;
+    enum err_code code = io_open_own(path, flags, fd, e);
 
     free(path);
-    errno = code;
-    return fd;
+    return code;
 }
 
 /* For a fifth of a second: a reader that asks whether a run lives holds its lock for a moment. */
@@ -49,25 +48,22 @@ static enum err_code say_held(const char *folder, int fd, struct err *e)
 /* False: another process holds it. Where it cannot be locked at all, the lock file alone counts. */
 static bool take_model(const char *folder, int *fd)
 {
-    *fd = open_file(folder, "model.net", O_RDWR);
-    if (*fd < 0)
-        *fd = open_file(folder, "model.net", O_RDONLY);
-    return *fd < 0 || take(*fd) || errno != EWOULDBLOCK;
+    return (open_file(folder, "model.net", O_RDWR, fd, NULL) != ERR_OK &&
+            open_file(folder, "model.net", O_RDONLY, fd, NULL) != ERR_OK) ||
+           take(*fd) || errno != EWOULDBLOCK;
 }
 
 enum err_code record_hold(const char *folder, bool make, struct record_hold *h, struct err *e)
 {
-    enum err_code code = ERR_OK;
-    bool owned;
+    bool owned = !take_model(folder, &h->model);
+    enum err_code code =
+        open_file(folder, "lock", O_RDWR | (make && !owned ? O_CREAT : 0), &h->lock, e);
 
-    h->lock = -1;
-    owned = !take_model(folder, &h->model);
-    h->lock = open_file(folder, "lock", O_RDWR | (make && !owned ? O_CREAT : 0));
     if (owned)
         code = say_held(folder, h->lock, e);
-    else if (h->lock < 0 && (make || errno != ENOENT))
-        code = err_errno(e, "cannot open %s/lock", folder);
-    else if (h->lock >= 0 && !take(h->lock))
+    else if (code == ERR_IO && !make && e->sys == ENOENT)
+        code = ERR_OK;
+    else if (code == ERR_OK && !take(h->lock))
         code = errno == EWOULDBLOCK || errno == EINTR ? say_held(folder, h->lock, e)
                                                       : err_errno(e, "cannot lock %s", folder);
     if (code != ERR_OK)
@@ -113,11 +109,12 @@ enum err_code record_write_owner(const struct record_hold *h, const char *folder
 
 bool record_is_owned(const char *folder)
 {
-    int fd = open_file(folder, "lock", O_RDONLY);
     bool owned = false;
+    struct err e;
+    int fd;
 
-    if (fd < 0 && errno == ENOENT)
-        fd = open_file(folder, "model.net", O_RDONLY);
+    if (open_file(folder, "lock", O_RDONLY, &fd, &e) == ERR_IO && e.sys == ENOENT)
+        (void)!open_file(folder, "model.net", O_RDONLY, &fd, NULL);
     if (fd < 0)
         return false;
     /* Shared, so that two who ask do not take each other for the owner. */

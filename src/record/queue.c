@@ -124,11 +124,8 @@ enum err_code record_queue_open_lock(const char *results, const char *name, int 
     enum err_code code = io_make_folders(folder, e);
 
     *fd = -1;
-    if (code == ERR_OK) {
-        *fd = io.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-        if (*fd < 0)
-            code = err_errno(e, "cannot open %s", path);
-    }
+    if (code == ERR_OK)
+        code = io_open_own(path, O_RDWR | O_CREAT, fd, e);
     free(path);
     free(folder);
     return code;
@@ -146,10 +143,11 @@ void record_queue_unlock(int fd)
 static int begin_look(const char *results)
 {
     char *folder = record_queue_folder(results), *path = io_path(folder, ".edit");
-    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+    bool there;
+    int fd;
 
-    for (int tries = 0; fd >= 0 && tries < LOOK_TRIES && io.lock(fd, LOCK_SH | LOCK_NB) < 0;
-         tries++)
+    there = io_open_own(path, O_RDONLY, &fd, NULL) == ERR_OK;
+    for (int tries = 0; there && tries < LOOK_TRIES && io.lock(fd, LOCK_SH | LOCK_NB) < 0; tries++)
         clock_sleep_ms(5);
     free(path);
     free(folder);

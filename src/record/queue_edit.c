@@ -86,7 +86,7 @@ static enum err_code add(const char *results, const char *ini, const char *name,
     item.text = mem_text(ini);
     item.n = strlen(ini);
     path = record_queue_path(results, &item);
-    code = io_replace_file(path, ini, item.n, e);
+    code = io_replace_own(path, ini, item.n, e);
     if (code == ERR_OK && io.stat(path, &st) == 0)
         item.id = record_queue_id(&st);
     if (code != ERR_OK)

@@ -32,7 +32,7 @@ enum err_code record_queue_set_taken(const char *results, uint64_t id, struct er
     enum err_code code;
 
     io_remove_leftovers(folder, is_leftover);
-    code = io_replace_file(path, line, (size_t)n, e);
+    code = io_replace_own(path, line, (size_t)n, e);
     free(folder);
     free(path);
     return code;

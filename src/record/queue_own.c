@@ -84,10 +84,11 @@ void record_queue_release(int fd)
 int64_t record_queue_owner(const char *results)
 {
     char *folder = record_queue_folder(results), *path = io_path(folder, ".lock");
-    int fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     int64_t pid = 0;
+    int fd;
 
-    if (fd >= 0 && io.lock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    if (io_open_own(path, O_RDONLY, &fd, NULL) == ERR_OK && io.lock(fd, LOCK_SH | LOCK_NB) < 0 &&
+        errno == EWOULDBLOCK)
         pid = read_owner(fd);
     record_queue_unlock(fd);
     free(path);

@@ -59,11 +59,8 @@ const char *record_folder(const struct record *r)
 static enum err_code open_in(struct record *r, const char *name, int flags, int *fd, struct err *e)
 {
     char *path = io_path(r->folder, name);
-    enum err_code code = ERR_OK;
+    enum err_code code = io_open_own(path, flags, fd, e);
 
-    *fd = io.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (*fd < 0)
-        code = err_errno(e, "cannot open %s", path);
     free(path);
     return code;
 }
@@ -114,8 +111,6 @@ enum err_code record_open_csv(struct record *r, enum record_csvs which, struct e
     TRY(open_in(r, c->name, O_RDWR | O_CREAT | O_APPEND, &c->fd, e));
     if (io.fstat(c->fd, &st) < 0)
         return err_errno(e, "cannot look at %s", c->path);
-    if (!S_ISREG(st.st_mode))
-        return err_set(e, ERR_INPUT, "%s is not a regular file", c->path);
     c->size = st.st_size;
     TRY(record_cut_torn(c, e));
     if (c->size == 0)
@@ -231,7 +226,7 @@ static enum err_code create_once(struct record **out, const char *results,
                                  const struct record_run *run, const char *ini,
                                  const char *net_text, bool members, bool *again, struct err *e)
 {
-    char *dotted = mem_textf("%s/.%s", results, run->run);
+    char *hidden = mem_textf("%s/.%s", results, run->run), *dotted = io_temporary(hidden);
     char *folder = io_path(results, run->run);
     struct record *r = NULL;
     enum err_code code = ERR_OK;
@@ -266,9 +261,38 @@ static enum err_code create_once(struct record **out, const char *results,
         r = NULL;
     }
     *out = r;
+    free(hidden);
     free(dotted);
     free(folder);
     return code;
+}
+
+/* Not through a link: a folder of somebody else would be emptied. */
+static void remove_begun(const char *folder)
+{
+    int fd = io.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+
+    if (fd < 0)
+        return;
+    io.close(fd);
+    remove_folder(folder);
+}
+
+void record_remove_begun(const char *results)
+{
+    char **names;
+    size_t n;
+
+    if (io_list_folder(results, &names, &n, NULL) != ERR_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        char *path = io_path(results, names[i]);
+
+        if (names[i][0] == '.' && io_is_of_dead(names[i]))
+            remove_begun(path);
+        free(path);
+    }
+    io_free_names(names, n);
 }
 
 enum err_code record_create(struct record **out, const char *results, struct record_run *run,
@@ -359,7 +383,7 @@ enum err_code record_write_run(struct record *r, const struct record_run *run, s
     memcpy(marked->note, r->marks.note, sizeof marked->note);
     record_check_rows(r, marked);
     record_run_text(marked, &text);
-    code = io_replace_file(path, text.s, text.n, e);
+    code = io_replace_own(path, text.s, text.n, e);
     text_free(&text);
     free(marked);
     free(path);
@@ -369,7 +393,7 @@ enum err_code record_write_run(struct record *r, const struct record_run *run, s
 enum err_code record_write_ini(struct record *r, const char *ini, struct err *e)
 {
     char *path = io_path(r->folder, "experiment.ini");
-    enum err_code code = io_replace_file(path, ini, strlen(ini), e);
+    enum err_code code = io_replace_own(path, ini, strlen(ini), e);
 
     free(path);
     return code;

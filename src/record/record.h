@@ -90,6 +90,8 @@ struct record;
 enum err_code record_create(struct record **out, const char *results, struct record_run *run,
                             const char *ini, const char *net_text, bool members,
                             struct err *e) MUST_USE;
+/* Removes the hidden folders of runs that dead processes began and did not finish making. */
+void record_remove_begun(const char *results);
 
 /* Opens an existing run to go on with it: takes the lock (ERR_FAILED, naming the owner, where it is
  * held), cuts torn last lines and rows newer than the checkpoint: epochs, members and devices above

@@ -17,7 +17,7 @@ enum err_code record_count_restart(struct record *r, int *count, struct err *e)
     char *path = io_path(r->folder, "restarts"), *bytes = NULL, utc[CLOCK_UTC_ROOM + 1];
     enum err_code code = ERR_OK;
     size_t n = 0;
-    int fd;
+    int fd = -1;
 
     *count = 1;
     if (io_exists(path))
@@ -27,11 +27,8 @@ enum err_code record_count_restart(struct record *r, int *count, struct err *e)
     free(bytes);
     clock_utc(utc, clock_wall());
     strcat(utc, "\n");
-    fd = code == ERR_OK
-             ? io.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)
-             : -1;
-    if (code == ERR_OK && fd < 0)
-        code = err_errno(e, "%s could not be opened", path);
+    if (code == ERR_OK)
+        code = io_open_own(path, O_WRONLY | O_APPEND | O_CREAT, &fd, e);
     if (code == ERR_OK)
         code = io_write_all(fd, utc, strlen(utc), path, e);
     if (fd >= 0)

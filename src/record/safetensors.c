@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The checksum is a note like any other, so that Python reads the file as it is. It stands first in
  * the header, at a fixed place: SHA-256 over the whole file with these 64 digits set to zeros. */
@@ -217,7 +216,7 @@ enum err_code record_write_safetensors(const char *temp, const char *path,
     hash_hex(digits, seal, sizeof seal);
     memcpy(header.s + SEAL_AT, digits, SEAL_DIGITS);
 
-    fd = io.open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    fd = io.open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666);
     if (fd < 0) {
         code = err_errno(e, "cannot write %s", path);
         goto out;
@@ -239,26 +238,24 @@ enum err_code safetensors_write(const char *path, const struct safetensors_tenso
                                 size_t count, const struct safetensors_note *notes,
                                 size_t note_count, struct err *e)
 {
-    char *folder, *temp, *target, *slash;
+    char *folder = io_folder_of(path), *hidden, *temp;
     enum err_code code;
 
-    /* A rename would replace a device or a link itself, and a user who may do that would miss it. */
-    TRY(io_real_target(path, &target, e));
-    slash = strrchr(target, '/');
-    folder = io_folder_of(target);
-    temp = mem_textf("%s/.%s.tmp-%ld", folder, slash ? slash + 1 : target, (long)getpid());
+    hidden = mem_textf("%s/.%s", folder, io_last_part(path));
+    io_remove_drafts(hidden);
+    temp = io_temporary(hidden);
     code = record_write_safetensors(temp, path, tensors, count, notes, note_count, e);
     if (code != ERR_OK)
-        code = io_say_no_folder(path, target, e);
-    if (code == ERR_OK && io.rename(temp, target) < 0) {
+        code = io_say_no_folder(path, path, e);
+    if (code == ERR_OK && io.rename(temp, path) < 0) {
         code = err_errno(e, "cannot rename %s to %s", temp, path);
         io.unlink(temp);
     }
     if (code == ERR_OK)
         code = io_sync_folder(folder, e);
     free(temp);
+    free(hidden);
     free(folder);
-    free(target);
     return code;
 }
 

@@ -34,7 +34,7 @@ struct safetensors_note {
     char *key, *value; /* __metadata__ */
 };
 
-/* By temporary file, sync and rename. The same input gives the same bytes: tensors in the order
+/* By temporary file, sync and rename, which replaces a link. The same input gives the same bytes: tensors in the order
  * given, no date. A note "sha256", over the whole file, is added in front of the notes. */
 enum err_code safetensors_write(const char *path, const struct safetensors_tensor *tensors,
                                 size_t count, const struct safetensors_note *notes,

@@ -44,7 +44,7 @@ enum err_code record_order_write(const char *results, const char *name,
         sheet_add_text(&t, place[i].waits ? "yes" : "no");
         sheet_end_row(&t);
     }
-    code = io_replace_file(path, text_str(&t), t.n, e);
+    code = io_replace_own(path, text_str(&t), t.n, e);
     text_free(&t);
     free(path);
     return code;

@@ -117,7 +117,7 @@ static enum err_code write_sheet(struct record_ledger *l, const char *path,
         found |= mine;
     }
     if (found && code == ERR_OK)
-        code = io_replace_file(path, text_str(&all), all.n, e);
+        code = io_replace_own(path, text_str(&all), all.n, e);
     text_free(&line);
     text_free(&all);
     sheet_free(&s);

@@ -152,7 +152,7 @@ enum err_code record_ledger_write_sheet(struct record_ledger *l, const char *con
                                                          : "");
             sheet_end_row(&t);
         }
-        code = io_replace_file(path, text_str(&t), t.n, e);
+        code = io_replace_own(path, text_str(&t), t.n, e);
     }
     text_free(&t);
     free(path);

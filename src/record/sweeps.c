@@ -87,12 +87,12 @@ uint64_t record_sweep_stamp(const char *results, const char *name)
 bool record_sweep_live(const char *results, const char *name)
 {
     char *path = path_in(results, name, "work");
-    int fd = io.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
     bool live = false;
+    int fd;
 
-    if (fd < 0) /* on a network a lock wants more; here to read is enough */
-        fd = io.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (fd >= 0) {
+    /* on a network a lock wants to write; here to read is enough */
+    if (io_open_own(path, O_RDWR, &fd, NULL) == ERR_OK ||
+        io_open_own(path, O_RDONLY, &fd, NULL) == ERR_OK) {
         live = io.lock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
         io.close(fd);
     }
@@ -104,12 +104,10 @@ enum err_code record_sweep_control(const char *results, const char *name, const 
                                    struct err *e)
 {
     char *path = path_in(results, name, "control"), *text = mem_textf("%s\n", line);
-    int fd = io.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    enum err_code code = ERR_OK;
+    int fd;
+    enum err_code code = io_open_own(path, O_WRONLY | O_APPEND | O_CREAT, &fd, e);
 
-    if (fd < 0) {
-        code = err_errno(e, "cannot open %s", path);
-    } else {
+    if (code == ERR_OK) {
         code = io_write_all(fd, text, strlen(text), path, e);
         io.close(fd);
     }

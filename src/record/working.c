@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "wire/sweep.h"
 
@@ -37,18 +38,6 @@ struct record_work {
     char *sweep; /* its line; NULL: none */
 };
 
-/* "HOST-", fit for a file's name. */
-static char *host_prefix(void)
-{
-    char host[128] = "";
-
-    gethostname(host, sizeof host - 1);
-    for (char *p = host; *p; p++)
-        if (*p == '/' || *p == '.' || *p < '!')
-            *p = '_';
-    return mem_textf("%s-", host[0] ? host : "here");
-}
-
 /* Its last part or two are made where they are missing: a home that is not there is nobody's home. */
 static char *folder_of(const char *part, bool make)
 {
@@ -66,25 +55,6 @@ static char *folder_of(const char *part, bool make)
     }
     free(cache);
     return folder;
-}
-
-/* "HOST-123-1" -> 123; 0: another machine's, or no file of ours. */
-static int64_t pid_of(const char *name, const char *prefix)
-{
-    size_t n = strlen(prefix), digits;
-    int64_t pid = 0;
-    char *word;
-
-    if (strncmp(name, prefix, n) != 0)
-        return 0;
-    digits = strspn(name + n, "0123456789");
-    if (!digits || name[n + digits] != '-')
-        return 0;
-    word = mem_text_n(name + n, digits);
-    if (!text_to_int(word, &pid) || pid < 1)
-        pid = 0;
-    free(word);
-    return pid;
 }
 
 /* One without its end is being written: NULL. */
@@ -212,14 +182,14 @@ static bool look(const char *path, struct record_working *w)
 
 static size_t list(const char *part, struct record_working **out)
 {
-    char *folder = folder_of(part, false), *prefix = host_prefix(), **names = NULL;
+    char *folder = folder_of(part, false), **names = NULL;
     size_t n = 0, count = 0, room = 0;
 
     *out = NULL;
     if (folder && io_exists(folder) && io_list_folder(folder, &names, &n, NULL) != ERR_OK)
         n = 0;
     for (size_t i = 0; i < n; i++) {
-        struct record_working w = {.pid = pid_of(names[i], prefix)};
+        struct record_working w = {.pid = process_pid(names[i])};
         char *path = io_path(folder, names[i]);
 
         if (w.pid && w.pid != getpid() && look(path, &w)) {
@@ -229,7 +199,6 @@ static size_t list(const char *part, struct record_working **out)
         free(path);
     }
     io_free_names(names, n);
-    free(prefix);
     free(folder);
     return count;
 }
@@ -325,15 +294,18 @@ static struct record_work *new_in(const char *part, const char *results)
 {
     static atomic_uint serial;
     struct record_work *w = mem_new(1, sizeof *w);
-    char *folder = folder_of(part, false), *prefix = host_prefix(), *name;
+    char *folder = folder_of(part, false), *mark = process_mark(), *name;
+    struct record_working *others;
 
-    name = mem_textf("%s%ld-%u", prefix, (long)getpid(), atomic_fetch_add(&serial, 1));
+    (void)list(part, &others); /* which removes what dead processes left */
+    free(others);
+    name = mem_textf("%s-%u", mark, atomic_fetch_add(&serial, 1));
     w->results = mem_text(results);
     w->path = folder ? io_path(folder, name) : NULL;
     w->part = part;
     w->fd = -1;
     free(name);
-    free(prefix);
+    free(mark);
     free(folder);
     return w;
 }

@@ -119,6 +119,15 @@ until_true()
     return 1
 }
 
+# mark PID: how files name a process of this machine
+mark()
+{
+    local host
+    host=$(hostname | tr -d '\n')
+    ((${#host} > 16)) && host=$(printf %s "$host" | sha256sum | cut -c 1-16)
+    echo "$(printf %s "$host" | tr ./- ___)-$1"
+}
+
 # A network that trains in no time, and an experiment of it.
 cat >tiny.net <<'END'
 input   auto

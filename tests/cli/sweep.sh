@@ -348,10 +348,11 @@ done
 
 # What killed programs left half written is taken away by the next one alone on it.
 sleep 0 &
-gone=$!
-wait $gone
+gone=$(mark $!)
+wait $!
 exits 0 "$CHORUS" run slow.ini --quiet
-touch results/sweeps/slow/{sweep.csv,sweep.ini}.tmp-$gone results/sweeps/slow/sweep.csv.tmp-$$ results/sweeps/slow/my.tmp-notes
+touch results/sweeps/slow/{sweep.csv,sweep.ini}.tmp-$gone results/sweeps/slow/my.tmp-notes
+touch "results/sweeps/slow/sweep.csv.tmp-$(mark $$)"
 flock -o -s results/sweeps/slow/work "$CHORUS" run slow.ini --quiet >out 2>err </dev/null
 check "where others are at work, nothing that they may be writing" test -e results/sweeps/slow/sweep.csv.tmp-$gone
 exits 0 "$CHORUS" run slow.ini --quiet
@@ -550,7 +551,7 @@ rm -rf results
 mkdir -p results/sweeps/told "$CHORUS_CACHE/working"
 echo "lr = 0.1, 0.2" >results/sweeps/told/sweep.ini
 : >results/sweeps/told/ledger.csv
-owner=$CHORUS_CACHE/working/$(hostname | tr ./ __)-1-1
+owner=$CHORUS_CACHE/working/$(mark 1)-1
 flock -F -s results/sweeps/told/work flock -F "$owner" sleep 100 &
 owner_pid=$!
 echo $owner_pid >told.pid

@@ -113,7 +113,7 @@ exec 9<>half/sweeps/tiny/work && flock 9
 both sweep-half half "calm" "keys 5" "calm" "wait sweep elsewhere"
 exec 9>&-
 mkdir -p "$CHORUS_CACHE/working"
-other=$CHORUS_CACHE/working/$(hostname | tr './' __)-4711-1
+other=$CHORUS_CACHE/working/$(mark 4711)-1
 printf '%s\n' /elsewhere/results /elsewhere/results/2026-11-20-101530-412-cnn-7f3a >"$other"
 exec 9<>"$other" && flock 9
 both setup-busy empty "calm" "keys r" "wait another folder" "calm"

@@ -1,10 +1,12 @@
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "base/sheet.h"
 #include "tests/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char *folder_new(void)
@@ -163,6 +165,106 @@ TEST(a_link_stays_a_link_and_a_device_a_device)
     free(path);
     free(link);
     free(far);
+    folder_remove(folder);
+}
+
+TEST(files_of_results_are_never_written_through_a_link)
+{
+    struct err e = {0};
+    char *folder = folder_new(), *path = file_with(folder, "precious", 8), *bytes;
+    char *link = io_path(folder, "link"), *pipe = io_path(folder, "pipe");
+    struct stat st;
+    size_t n;
+    int fd;
+
+    REQUIRE(symlink("file", link) == 0 && mkfifo(pipe, 0600) == 0);
+    CHECK_INT(io_open_own(link, O_RDWR | O_CREAT | O_TRUNC, &fd, &e), ERR_IO);
+    CHECK_INT(fd, -1);
+    CHECK_HAS(e.text, "is a link");
+    CHECK_INT(io_open_own(pipe, O_RDONLY, &fd, &e), ERR_IO);
+    CHECK_INT(fd, -1);
+    CHECK_HAS(e.text, "not a regular file");
+    CHECK_INT(io_open_own(pipe, O_WRONLY | O_APPEND, &fd, &e), ERR_IO);
+    CHECK_INT(io_open_own("/dev/null", O_WRONLY, &fd, NULL), ERR_IO);
+    REQUIRE_OK(io_open_own(path, O_RDWR, &fd, &e));
+    close(fd);
+    REQUIRE_OK(io_replace_own(link, "new", 3, &e));
+    REQUIRE_OK(io_replace_own(pipe, "new", 3, &e));
+    CHECK(lstat(link, &st) == 0 && S_ISREG(st.st_mode));
+    CHECK(lstat(pipe, &st) == 0 && S_ISREG(st.st_mode));
+    REQUIRE_OK(io_read_file(path, 10, &bytes, &n, &e));
+    CHECK_STR(bytes, "precious");
+    free(bytes);
+    free(path);
+    free(link);
+    free(pipe);
+    folder_remove(folder);
+}
+
+static pid_t dead_process(void)
+{
+    pid_t child = fork();
+
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    return child;
+}
+
+static void leave(const char *folder, const char *name)
+{
+    char *path = io_path(folder, name);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    if (fd < 0 || close(fd))
+        exit(1);
+    free(path);
+}
+
+TEST(the_mark_of_a_process_says_whether_it_is_dead)
+{
+    char *mark = process_mark(), *host = mem_text_n(mark, (size_t)(strrchr(mark, '-') - mark));
+    char *dead = mem_textf("%s-%ld", host, (long)dead_process());
+    char *more = mem_textf("%s-7", dead), *other = mem_textf("x%s", dead);
+
+    CHECK_INT(process_pid(mark), getpid());
+    CHECK(!process_is_dead(mark));
+    CHECK(!strpbrk(host, "-./") && strlen(host) <= 16);
+    CHECK(process_is_dead(dead) && process_is_dead(more));
+    CHECK_INT(process_pid(other), 0); /* another machine's: nobody here knows */
+    CHECK(!process_is_dead(other) && !process_is_dead("") && !process_is_dead("notes"));
+    free(mark);
+    free(host);
+    free(dead);
+    free(more);
+    free(other);
+}
+
+TEST(the_next_write_removes_drafts_of_dead_processes)
+{
+    struct err e = {0};
+    char *folder = folder_new(), *path = io_path(folder, "a.csv"), *mark = process_mark();
+    char *host = mem_text_n(mark, (size_t)(strrchr(mark, '-') - mark)), **names;
+    char *dead = mem_textf("a.csv.tmp-%s-%ld", host, (long)dead_process());
+    char *of_other = mem_textf("b%s", dead), *live = mem_textf("a.csv.tmp-%s-1", host);
+    size_t n;
+
+    leave(folder, dead);
+    leave(folder, of_other);
+    leave(folder, live);
+    leave(folder, "a.csv.tmp-notes");
+    REQUIRE_OK(io_replace_file(path, "x", 1, &e));
+    REQUIRE(io_list_folder(folder, &names, &n, &e) == ERR_OK);
+    CHECK_INT(n, 4);
+    for (size_t i = 0; i < n; i++)
+        CHECK(strcmp(names[i], dead) != 0);
+    io_free_names(names, n);
+    free(path);
+    free(mark);
+    free(host);
+    free(dead);
+    free(of_other);
+    free(live);
     folder_remove(folder);
 }
 

@@ -197,6 +197,32 @@ TEST(text_for_terminals_is_harmless)
     CHECK_INT(text_width("\xe6\xbc\xa2"), 2);
 }
 
+static void check_printed(const char *s, size_t n, bool colours, const char *want)
+{
+    struct text t = {0};
+
+    text_add_printed(&t, s, n, colours);
+    CHECK_STR(text_str(&t), want);
+    text_free(&t);
+}
+
+TEST(what_is_printed_drives_no_terminal)
+{
+    static const char colours[] = "\033[31ma\033[0m\033[38;5;1;48;5;231mb\033[48;5;2;38;5;16mc";
+    static const char others[] = "\033[8m\033[38;5;1m\033[38;5;1;48;5;2;8m\033[8;5;1;78;5;2m\033[H";
+
+    check_printed("a\tb\n\303\244\n", 7, false, "a\tb\n\303\244\n");
+    check_printed("\033]0;x\a\r\177", 8, false, "^[]0;x^G^M^?");
+    check_printed("a\0b", 3, false, "a^@b");
+    check_printed("\233\302\233\342\200\256", 6, false, "\\x9B<U+009B><U+202E>");
+    check_printed("\344.csv\302", 6, false, "\344.csv\302"); /* a name in Latin-1 */
+    check_printed(colours, sizeof colours - 1, true, colours);
+    check_printed(colours, 5, false, "^[[31m");
+    check_printed(others, sizeof others - 1, true,
+                  "^[[8m^[[38;5;1m^[[38;5;1;48;5;2;8m^[[8;5;1;78;5;2m^[[H");
+    check_printed("", 0, true, "");
+}
+
 TEST(json_reads_what_it_should)
 {
     struct err e = {0};
@@ -246,6 +272,9 @@ TEST(json_writing)
 
     text_add_json(&t, "a\"b\\\n\x01\xff");
     CHECK_STR(t.s, "\"a\\\"b\\\\\\n\\u0001\xef\xbf\xbd\"");
+    text_clear(&t);
+    text_add_json(&t, "\r\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\x81\xc3\xa9");
+    CHECK_STR(t.s, "\"\\u000d\\u007f\\u009b\\u202e\\udb40\\udc01\xc3\xa9\"");
     text_clear(&t);
     text_add_json_double(&t, NAN);
     CHECK_STR(t.s, "null");

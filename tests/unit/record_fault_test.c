@@ -2,6 +2,7 @@
  * stands, nothing half is left under any name, and the error says so. Then the same with a disk that
  * is full in the middle of a write, and with one that fails for good. */
 #include "base/log.h"
+#include "base/process.h"
 #include "record/disk.h"
 #include "record/queue.h"
 #include "record/reader.h"
@@ -415,20 +416,27 @@ TEST(rows)
 /* Predictions of a run are kept by programs that do not own it, and may be written as it goes on. */
 TEST(drafts_of_predictions_stay_while_their_program_lives)
 {
-    char *results, *folder, mine[60];
+    char *results, *folder, *mark = process_mark(), *dead = mem_text(mark), *mine;
     struct record *r = new_run(&results);
     struct err e;
 
     folder = mem_text(record_folder(r));
     record_close(r);
-    snprintf(mine, sizeof mine, ".predictions.safetensors.tmp-%ld", (long)getpid());
+    *strrchr(dead, '-') = 0;
+    mine = mem_textf(".predictions.safetensors.tmp-%s", mark);
     help_put(folder, mine, "half", 4);
-    help_put(folder, ".predictions.safetensors.tmp-2147483647", "half", 4); /* no process has it */
+    free(mark);
+    mark = dead;
+    dead = mem_textf(".predictions.safetensors.tmp-%s-2147483647", mark); /* no process has it */
+    help_put(folder, dead, "half", 4);
     help_put(folder, ".checkpoint.safetensors.tmp", "half", 4);
     REQUIRE_OK(record_open(&r, folder, &e));
     CHECK_INT(help_count(folder, ".tmp"), 1);
     CHECK_INT(help_count(folder, mine), 1);
     record_close(r);
+    free(mine);
+    free(mark);
+    free(dead);
     free(folder);
     help_remove(results);
 }

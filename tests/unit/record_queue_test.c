@@ -872,6 +872,35 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     help_remove(folder);
 }
 
+TEST(what_a_dead_taker_left_is_removed_by_the_next_one)
+{
+    char *results = help_folder(), *cache = help_folder(), *taking = io_path(cache, "taking");
+    char *before = getenv("CHORUS_CACHE") ? mem_text(getenv("CHORUS_CACHE")) : NULL;
+    struct record_work *own;
+    pid_t child;
+
+    setenv("CHORUS_CACHE", cache, 1);
+    child = fork();
+    if (child == 0) {
+        (void)record_taking_new(results);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    CHECK_INT(help_count(taking, ""), 1);
+    own = record_taking_new(results);
+    CHECK_INT(help_count(taking, ""), 1);
+    record_work_free(own);
+    CHECK_INT(help_count(taking, ""), 0);
+    if (before)
+        setenv("CHORUS_CACHE", before, 1);
+    else
+        unsetenv("CHORUS_CACHE");
+    free(before);
+    free(taking);
+    help_remove(cache);
+    help_remove(results);
+}
+
 TEST(items_of_one_name_tell_what_differs)
 {
     struct record_queued list[] = {

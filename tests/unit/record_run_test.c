@@ -1,4 +1,5 @@
 /* A run's folder: what stands in it, word for word, and that it is whole for whoever reads along. */
+#include "base/process.h"
 #include "record/reader.h"
 #include "record/record.h"
 #include "tests/unit/record_help.h"
@@ -652,6 +653,50 @@ TEST(the_log_keeps_one_line_a_line)
     check_file(record_folder(r), "experiment.ini", "epochs = 20\n");
     record_close(r);
     free(run);
+    help_remove(results);
+}
+
+static int die(const char *from, const char *to)
+{
+    (void)from;
+    (void)to;
+    _exit(9);
+}
+
+/* Makes a run's folder up to its rename, and dies. */
+static pid_t begin_and_die(const char *results)
+{
+    struct err e = {0};
+    struct record *r;
+    pid_t child = fork();
+
+    if (child == 0) {
+        io.rename = die;
+        _exit(record_create(&r, results, help_run(), "", "", true, &e) == ERR_OK);
+    }
+    waitpid(child, NULL, 0);
+    return child;
+}
+
+TEST(what_dead_processes_began_is_removed_and_nothing_else)
+{
+    char *results = help_folder(), *other = help_folder(), *mark = process_mark(), *link, *live;
+    pid_t dead = begin_and_die(results);
+
+    CHECK_INT(help_count(results, "tmp-"), 1);
+    live = mem_textf("%s/.b.tmp-%s", results, mark);
+    *strrchr(mark, '-') = 0;
+    link = mem_textf("%s/.a.tmp-%s-%ld", results, mark, (long)dead);
+    help_put(other, "run.csv", "precious", 8);
+    REQUIRE(symlink(other, link) == 0 && mkdir(live, 0777) == 0);
+    record_remove_begun(results);
+    CHECK_INT(help_count(results, "tmp-"), 2);
+    CHECK(io_exists(live) && io_exists(link));
+    check_file(other, "run.csv", "precious");
+    free(mark);
+    free(live);
+    free(link);
+    help_remove(other);
     help_remove(results);
 }
 

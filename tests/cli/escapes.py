@@ -1,0 +1,185 @@
+"""Plants bytes that drive a terminal in each column of each file of a results folder, and in each argument,
+and looks for them in what the program prints. escapes.py CHORUS RESULTS"""
+import csv, fcntl, json, os, pty, re, select, shutil, subprocess, sys
+
+chorus, whole = sys.argv[1:3]
+every = os.environ.get("CHORUS_TEST_ALL")  # each verb for each column, not only some
+passed = failed = 0
+
+# ESC, BEL, C1 raw and in UTF-8, a turn of direction, CR; then without those that no value may hold.
+PLANTS = [b"x\x1b]0;y\x07\x1b[31m\x9b31m\xc2\x9b31m\xe2\x80\xae\ry", b"x\xc2\x9b31m\xe2\x80\xae\x9b31my"]
+WRONG = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def wrong(out):
+    """What drives a terminal in it; a byte from 0xa0 that is no UTF-8 does not."""
+    text = out.decode("utf-8", "surrogateescape")
+    return WRONG.search(text) or next((c for c in text if 0xDC80 <= ord(c) < 0xDCA0), None)
+
+
+def run(args):
+    try:
+        done = subprocess.run([chorus] + args, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+    except subprocess.TimeoutExpired:
+        return b"", b"\x1b it hangs"
+    if done.returncode < 0:
+        return b"", b"\x1b it died of signal %d" % -done.returncode
+    return done.stdout, done.stderr
+
+
+def verdict(name, why):
+    global passed, failed
+    if why:
+        failed += 1
+        print(f"FAILED {name}: {why}")
+    else:
+        passed += 1
+
+
+def silent(args):
+    """None, or what it printed that it must not."""
+    for stream, out in zip(("stdout", "stderr"), run(args)):
+        if wrong(out):
+            return f"{args} {stream}: {out[:300]!r}"
+    return None
+
+
+def fresh():
+    shutil.rmtree("results", ignore_errors=True)
+    shutil.copytree(whole, "results", symlinks=True)
+
+
+READS = [
+    ["ls"], ["ls", "--json"], ["ls", "board"], ["ls", "model=x"], ["show", "one"], ["show", "one", "--json"],
+    ["show", "three"], ["tag", "one"], ["tag", "@all"], ["note", "one"], ["compare", "one", "three"],
+    ["compare", "board", "--csv", "-"], ["compare", "one", "three", "--json"], ["export", "@all"],
+    ["ensemble", "three"], ["ensemble", "one", "three"], ["ensemble", "three", "--json"], ["plot", "one"],
+    ["plot", "three", "--kind", "prefix"], ["plot", "board", "--kind", "board"], ["predict", "one"],
+    ["predict", "three", "--json"], ["predict", "one", "--csv", "-"], ["predict", "one", "--draw", "--first", "1"],
+    ["watch", "one"], ["queue"], ["run", "one", "--dry-run"], ["run", "board", "--dry-run"],
+    ["report", "one", "-o", "report"], ["weights", "one", "-o", "w.safetensors"], ["stop", "one"],
+]
+WRITES = [
+    ["resume", "one", "epochs=3"], ["resume", "board", "--failed"], ["tag", "one", "+good"], ["note", "one", "good"],
+    ["queue", "run"], ["rm", "one"], ["run", "one", "epochs=1"], ["run", "--match", "three"],
+]
+turn = 0
+
+
+def try_verbs(name, plant):
+    """plant() changes results/; some verbs, in turn, or every one."""
+    global turn
+    why = None
+    for verbs, some in ((READS, 4), (WRITES, 1)):
+        for i in range(len(verbs) if every else some):
+            args = verbs[i] if every else verbs[(turn * some + i) % len(verbs)]
+            if verbs is WRITES or i == 0:
+                fresh()
+                plant()
+            why = why or silent(args)
+    turn += 1
+    verdict(name, why)
+
+
+def columns(path):
+    with open(os.path.join(whole, path), newline="", encoding="latin-1") as f:
+        rows = list(csv.reader(f))
+    for c, title in enumerate(rows[0]):
+        for n, bytes_ in enumerate(PLANTS):
+            def plant():
+                with open(os.path.join("results", path), "w", newline="", encoding="latin-1") as f:
+                    out = csv.writer(f, lineterminator="\n")
+                    for k, row in enumerate(rows):
+                        out.writerow(row if not k else row[:c] + [bytes_.decode("latin-1")] + row[c + 1:])
+            try_verbs(f"{path} {title} {n}", plant)
+
+
+def lines(path):
+    with open(os.path.join(whole, path), "rb") as f:
+        old = f.read().split(b"\n")[:-1] or [b""]
+    for i, line in enumerate(old):
+        for n, bytes_ in enumerate(PLANTS):
+            head = line.split(b"=")[0] + b"= " if b"=" in line else line
+            changed = old[:i] + [head + bytes_] + old[i + 1:]
+            def plant():
+                with open(os.path.join("results", path), "wb") as f:
+                    f.write(b"\n".join(changed) + b"\n")
+            try_verbs(f"{path} line {i + 1} {n}", plant)
+
+
+def on_terminal(args):
+    """What it prints on a terminal with colours."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm-256color"
+        os.execv(chorus, [chorus] + args)
+    out = b""
+    while select.select([fd], [], [], 120)[0]:
+        try:
+            more = os.read(fd, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        out += more
+    os.waitpid(pid, 0)
+    return out
+
+
+one, three = (next(f for f in os.listdir(whole) if f"-{n}-" in f) for n in ("one", "three"))
+for path in (f"{one}/run.csv", f"{three}/run.csv", f"{one}/epochs.csv", f"{three}/members.csv", f"{one}/steps.csv",
+             f"{one}/devices.csv", "sweeps/board/sweep.csv", "sweeps/board/ledger.csv"):
+    columns(path)
+for path in (f"{one}/experiment.ini", f"{one}/model.net", f"{one}/log.txt", f"{one}/lock", "sweeps/board/sweep.ini",
+             "queue/" + next(f for f in os.listdir(f"{whole}/queue") if f.endswith(".ini"))):
+    lines(path)
+
+# Words of the command line; the lock of a run that another holds, and its owner's name.
+for n, word in enumerate(PLANTS):
+    fresh()
+    os.makedirs(word, exist_ok=True)
+    for before, after in (([], []), (["help"], []), (["show"], []), (["ls"], []), (["tag", "one", b"+"], []),
+                          (["note", "one"], []), (["run", "tiny.ini", b"name="], ["epochs=1"]), (["run"], []),
+                          (["run", "tiny.ini", b"model="], []), (["run", "tiny.ini", b"data="], []),
+                          (["run", "tiny.ini", b"lr="], []), (["run", "tiny.ini"], []), (["queue", "rm"], []),
+                          (["export", "one", "-o"], []), (["export", "one", "-o", b"a/b"], []),
+                          (["plot", "one", "-o", b"p"], []), (["report", "one", "-o"], []),
+                          (["ls", "--results"], []), (["ls", "--results", b"no"], []),
+                          (["run", "tiny.ini", "epochs=1", "--results"], []), (["data", "--data-dir"], []),
+                          (["data", "check"], []), (["models"], []), (["predict", "one"], []), (["ls", b"model="], []),
+                          (["run", "tiny.ini", "--background", "epochs=1", "--results"], []),
+                          (["run", "tiny.ini", "--queue", b"name="], [])):
+        args = [a.encode() if isinstance(a, str) else a for a in before]
+        glued = args[:-1] + [args[-1] + word] if args and isinstance(before[-1], bytes) else args + [word]
+        verdict(f"{before} {n}", silent(glued + after))
+    with open(f"results/{one}/lock", "wb") as lock:
+        lock.write(b"process 1 on " + word + b"\n")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for args in (["resume", "one", "epochs=3"], ["rm", "one"], ["stop", "one"], ["ls"]):
+            verdict(f"{args} of a held run {n}", silent(args))
+
+# A tag that cannot be seen is refused. JSON has what stands in a file, escaped.
+fresh()
+verdict("a tag with U+202E", b"" if b"cannot be seen" in run(["tag", "one", "+a\u202eb"])[1] else "it is taken")
+run(["note", "one", "a\u202eb\u009bc\U000e0001"])
+out = run(["show", "one", "--json"])[0]
+verdict("JSON escapes", None if b"a\\u202eb\\u009bc\\udb40\\udc01" in out and
+        json.loads(out).get("note") == "a\u202eb\u009bc\U000e0001" else out)
+
+# On a terminal drawings keep their colours, and nothing else gets out.
+path = f"results/{one}/run.csv"
+with open(path, newline="") as f:
+    rows = list(csv.reader(f))
+rows[1][rows[0].index("data_hash")] = "x\x1b[8m\x1b]0;y\x07z\u202e"
+with open(path, "w", newline="") as f:
+    csv.writer(f, lineterminator="\n").writerows(rows)
+out = on_terminal(["predict", "one", "--draw", "--first", "1"])
+verdict("colours of a drawing", None if b"\x1b[38;5;" in out else out[:300])
+verdict("nothing else on a terminal",
+        out[:600] if re.search(rb"\x1b\[8m|\x1b\]|\x07|\xe2\x80\xae", out) or b"data_hash was x^[[8m" not in out else None)
+out = on_terminal(["run", "tiny.ini", "epochs=2", "name=a\u202eb\u009bc"])
+verdict("nor as a run is followed", out[:600] if re.search("\u202e|\u009b".encode(), out) else None)
+
+print(f"{passed} passed, {failed} failed, 0 skipped")
+sys.exit(failed > 0)
