@@ -43,16 +43,16 @@ check "mpirun -np 1 in a step of two tasks" \
 rm -rf results
 
 # A run that was stopped.
-"$CHORUS" run tiny.ini epochs=2000 --quiet >out 2>err </dev/null &
+"$CHORUS" run tiny.ini epochs=100000 --quiet >out 2>err </dev/null &
 pid=$!
 echo $pid >run.pid
-until_true 60 has_rows results/2*/steps.csv 3
+until_true 60 eval 'has_rows results/2*/steps.csv 3'
 kill -TERM $pid
 wait $pid
 rm run.pid
 for run in "" @; do
     refused "resume $run" "each of the 2 tasks (SLURM_STEP_NUM_TASKS = 2) would resume the same run: start one task" \
-        task $srun SLURM_PROCID=0 "$CHORUS" resume $run
+        task $srun SLURM_PROCID=0 timeout 20 "$CHORUS" resume $run
 done
 rm -rf results
 
