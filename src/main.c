@@ -119,6 +119,7 @@ int main(int argc, char **argv)
 
     /* A closed pipe is an error of a write, not the end of a run. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that would exceed the limit on its size */
     /* Threads hardly allocate at the same time; a heap each would reserve 64 MB of addresses, which a
      * limit on them counts. */
     mallopt(M_ARENA_MAX, 1);

@@ -34,8 +34,7 @@ static const struct {
     int number;
     const char *name;
 } faults[] = {FAULT(SIGSEGV),   FAULT(SIGBUS),  FAULT(SIGILL),  FAULT(SIGFPE),
-              FAULT(SIGABRT),   FAULT(SIGSYS),  FAULT(SIGQUIT), FAULT(SIGTRAP),
-              FAULT(SIGXCPU),   FAULT(SIGXFSZ), FAULT(SIGALRM), FAULT(SIGPROF),
+              FAULT(SIGABRT),   FAULT(SIGSYS),  FAULT(SIGTRAP), FAULT(SIGPROF),
               FAULT(SIGVTALRM), FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
 static struct sigaction before[MEM_COUNT(faults)];
 

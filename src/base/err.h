@@ -14,7 +14,7 @@ enum err_code {
     ERR_NOMEM,      /* out of memory: the text says how many bytes were wanted; exit 1 */
     ERR_DIVERGED,   /* a loss was not finite; exit 3 */
     ERR_STOPPED,    /* the user stopped it; exit 130 */
-    ERR_TERMINATED, /* SIGTERM, SIGUSR1 or SIGUSR2 stopped it; exit 143 */
+    ERR_TERMINATED, /* SIGTERM, or a signal that counts as it, stopped it; exit 143 */
     ERR_STUCK,      /* this process can compute no more there, another one can; exit 1 */
 };
 

@@ -165,20 +165,25 @@ enum err_code io_open_own(const char *path, int flags, int *fd, struct err *e)
     return code;
 }
 
+size_t io_write_most(int fd, const void *bytes, size_t n)
+{
+    const char *from = bytes;
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t wrote = io.write(fd, from + done, n - done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            break;
+        done += (size_t)wrote;
+    }
+    return done;
+}
+
 enum err_code io_write_all(int fd, const void *bytes, size_t n, const char *path, struct err *e)
 {
-    const char *p = bytes;
-
-    while (n) {
-        ssize_t w = io.write(fd, p, n);
-        if (w < 0 && errno == EINTR)
-            continue;
-        if (w < 0)
-            return err_errno(e, "cannot write %s", path);
-        p += w;
-        n -= (size_t)w;
-    }
-    return ERR_OK;
+    return io_write_most(fd, bytes, n) == n ? ERR_OK : err_errno(e, "cannot write %s", path);
 }
 
 enum err_code io_sync_folder(const char *path, struct err *e)

@@ -155,7 +155,7 @@ enum err_code cli_find_runs(int count, char **names, struct record_entry **out, 
  * does); threads are started between block and unblock, so that they never run a handler. The
  * handlers count and make cli_wake readable. */
 extern volatile sig_atomic_t cli_interrupts; /* SIGINT: how often */
-extern volatile sig_atomic_t cli_terminated; /* SIGTERM, SIGUSR1 and SIGUSR2: how often */
+extern volatile sig_atomic_t cli_terminated; /* SIGTERM and those that count as it: how often */
 extern volatile sig_atomic_t cli_hung_up;    /* SIGHUP */
 extern int cli_wake;                         /* a descriptor for poll; -1 before the start */
 void cli_signals_start(void);

@@ -35,6 +35,7 @@ enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGQUIT);
     posix_spawnattr_setsigdefault(&attr, &set);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

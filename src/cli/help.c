@@ -43,7 +43,7 @@ static const char usage[] =
     "model=cnn,lenet lr!=0.1 test_acc=0.9.. tags=paper (`ls --help`).\n"
     "`chorus run first` trains a small network in under a minute.\n"
     "Exit codes: 0 done, 1 failed, 2 bad command, file or RUN, 3 diverged, 130 stopped,\n"
-    "143 by SIGTERM, SIGUSR1 or SIGUSR2 (both resumable).\n";
+    "143 by SIGTERM, USR1, USR2, QUIT, XCPU or ALRM (both resumable).\n";
 
 int cli_usage_text(bool to_stderr)
 {

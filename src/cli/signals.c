@@ -13,15 +13,16 @@
 volatile sig_atomic_t cli_interrupts, cli_terminated, cli_hung_up;
 int cli_wake = -1;
 
-/* Slurm sends SIGUSR1 or SIGUSR2 some time before the time limit, where a job asks for it. */
+/* Slurm sends SIGUSR1 or SIGUSR2 some time before the time limit, where a job asks for it. Behind a limit
+ * on processor time the system sends SIGXCPU every second: only the first one is a wish. */
 static const struct {
     int number;
     volatile sig_atomic_t *count;
-} handled[] = {{SIGINT, &cli_interrupts},
-               {SIGTERM, &cli_terminated},
-               {SIGUSR1, &cli_terminated},
-               {SIGUSR2, &cli_terminated},
-               {SIGHUP, &cli_hung_up}};
+    bool repeats;
+} handled[] = {{SIGINT, &cli_interrupts, false},  {SIGTERM, &cli_terminated, false},
+               {SIGQUIT, &cli_terminated, false}, {SIGUSR1, &cli_terminated, false},
+               {SIGUSR2, &cli_terminated, false}, {SIGALRM, &cli_terminated, false},
+               {SIGXCPU, &cli_terminated, true},  {SIGHUP, &cli_hung_up, false}};
 
 static void handled_set(sigset_t *set)
 {
@@ -37,7 +38,7 @@ static void on_signal(int number)
     ssize_t written;
 
     for (size_t i = 0; i < MEM_COUNT(handled); i++)
-        if (handled[i].number == number)
+        if (handled[i].number == number && !(handled[i].repeats && *handled[i].count))
             ++*handled[i].count;
     written = write(cli_wake, &one, sizeof one);
     (void)written; /* a full counter is readable already */
@@ -64,13 +65,13 @@ static void on_stop(int number)
     errno = saved;
 }
 
-/* Who started us may have turned Ctrl-C off (a shell's background job) or Ctrl-Z: that stays. */
+/* Who started us may have turned Ctrl-C and Ctrl-\ off (a shell's background job) or Ctrl-Z: that stays. */
 static void start_one(int number, const struct sigaction *action)
 {
     struct sigaction old;
 
-    if ((number == SIGINT || number == SIGTSTP) && sigaction(number, NULL, &old) == 0 &&
-        old.sa_handler == SIG_IGN)
+    if ((number == SIGINT || number == SIGQUIT || number == SIGTSTP) &&
+        sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
         return;
     sigaction(number, action, NULL);
 }

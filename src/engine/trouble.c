@@ -40,9 +40,12 @@ static void add_room(const struct err *e, const char *folder, uint64_t wanted, s
 {
     char room[TEXT_NUMBER_ROOM];
     uint64_t there;
-    bool lacking = e->sys == ENOSPC && record_disk_free(folder, &there) &&
-                   there < (wanted ? wanted : FEW_BYTES);
+    bool lacking;
 
+    if (e->sys == EFBIG) /* what is free for other files does not matter */
+        return;
+    lacking = e->sys == ENOSPC && record_disk_free(folder, &there) &&
+              there < (wanted ? wanted : FEW_BYTES);
     if (lacking)
         text_addf(out, " (%s free%s", rounded(room, there, false), wanted ? ", " : ")");
     else if (wanted)
@@ -62,7 +65,7 @@ static void add_folder(const char *path, struct text *out)
 
 bool trouble_is_full(const struct err *e)
 {
-    return e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT);
+    return e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT || e->sys == EFBIG);
 }
 
 void trouble_words(const struct err *e, const char *folder, uint64_t wanted, struct text *out)
@@ -71,7 +74,9 @@ void trouble_words(const struct err *e, const char *folder, uint64_t wanted, str
         text_add(out, e->text);
         return;
     }
-    text_add(out, e->sys == EDQUOT ? "your quota is used up in " : "the disk is full in ");
+    text_add(out, e->sys == EDQUOT  ? "your quota is used up in "
+                  : e->sys == EFBIG ? "a file exceeds the limit on its size (ulimit -f) in "
+                                    : "the disk is full in ");
     add_folder(folder, out);
     add_room(e, folder, wanted, out);
 }

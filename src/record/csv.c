@@ -35,27 +35,20 @@ static void add_number(struct text *row, double value)
 static enum err_code add_row(struct record *r, enum record_csvs which, struct err *e)
 {
     struct record_csv *c = &r->csv[which];
-    ssize_t wrote;
+    size_t wrote;
     enum err_code code;
 
     if (c->fd < 0)
         return err_set(e, ERR_FAILED, "run %s has no %s to add a row to", r->folder, c->name);
     sheet_end_row(&r->row);
-    do {
-        wrote = io.write(c->fd, r->row.s, r->row.n);
-    } while (wrote < 0 && errno == EINTR);
-    if (wrote == (ssize_t)r->row.n) {
-        c->size += wrote;
+    wrote = io_write_most(c->fd, r->row.s, r->row.n);
+    if (wrote == r->row.n) {
+        c->size += (off_t)wrote;
         if (which == RECORD_EPOCHS)
             text_add_n(&r->rows, r->row.s, r->row.n);
         return ERR_OK;
     }
-    if (wrote < 0) {
-        code = err_errno(e, "cannot write a row of %s", c->path);
-    } else {
-        errno = ENOSPC; /* what a short write to a regular file means */
-        code = err_errno(e, "cannot write a row of %s", c->path);
-    }
+    code = err_errno(e, "cannot write a row of %s", c->path);
     if (wrote > 0 && io.truncate(c->fd, c->size) < 0)
         c->torn = true;
     return code;

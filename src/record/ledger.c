@@ -187,16 +187,11 @@ static bool is_there(const struct record_ledger *l)
 
 static enum err_code append(struct record_ledger *l, const char *bytes, size_t n, struct err *e)
 {
-    ssize_t wrote;
+    size_t wrote = io_write_most(l->fd, bytes, n);
     enum err_code code;
 
-    do {
-        wrote = io.write(l->fd, bytes, n);
-    } while (wrote < 0 && errno == EINTR);
-    if (wrote == (ssize_t)n)
+    if (wrote == n)
         return ERR_OK;
-    if (wrote >= 0)
-        errno = ENOSPC; /* what a short write to a regular file means */
     code = err_errno(e, "cannot write %s", l->path);
     /* Where that fails too the torn end has no LF, and whoever comes next cuts it. */
     if (wrote > 0 && io.truncate(l->fd, l->read) < 0)

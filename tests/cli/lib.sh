@@ -5,7 +5,7 @@ CHORUS=${CHORUS:-$PWD/build/chorus}
 work=$(mktemp -d)
 cache=$(mktemp -d) # beside it: what is refused leaves nothing in $work
 passed=0 failed=0 skipped=0
-terms="TERM USR1 USR2" # the signals that end a run with 143
+terms="TERM USR1 USR2 QUIT XCPU ALRM" # the signals that end a run with 143
 export CHORUS_CUDA=none CHORUS_FAKE=1 LC_ALL=C.UTF-8 TERM=xterm CHORUS_CACHE=$cache
 unset NO_COLOR CHORUS_RESULTS CHORUS_DATA
 cd "$work" || exit 1

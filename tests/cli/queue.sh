@@ -11,7 +11,7 @@ must()
 start()
 {
     : >out >err
-    env --default-signal=INT "$CHORUS" "$@" >out 2>err </dev/null &
+    env --default-signal=INT,QUIT "$CHORUS" "$@" >out 2>err </dev/null &
     pid=$!
     echo $pid >run.pid
 }

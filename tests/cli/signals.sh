@@ -1,11 +1,11 @@
-# Ctrl-C once and twice, SIGTERM, SIGUSR1 and SIGUSR2, a terminal that goes away.
+# Ctrl-C once and twice, SIGTERM and what counts as it, limits of processes, a terminal that goes away.
 . "${BASH_SOURCE%/*}/lib.sh"
 
 # A shell without job control starts background jobs with SIGINT ignored.
 start()
 {
     : >out >err # what is waited for in them must be new
-    env --default-signal=INT "$CHORUS" "$@" >out 2>err </dev/null &
+    env --default-signal=INT,QUIT "$CHORUS" "$@" >out 2>err </dev/null &
     pid=$!
     echo $pid >run.pid
 }
@@ -73,6 +73,29 @@ done
 refused "what is not at work says what goes on" "it is stopped; chorus resume ${folder##*/} goes on with it" \
     "$CHORUS" stop "$folder"
 
+# Behind a limit on processor time SIGXCPU comes every second: it is no second wish.
+CHORUS_FAKE_SCRIPT='step_ms=200' start run tiny.ini backend=fake log_every=1
+until_true 60 eval 'newest; [ "$(column "$folder" pid)" = $pid ] && has_rows "$folder/steps.csv" 1'
+for i in {1..40}; do kill -XCPU $pid 2>/dev/null; done
+check "SIGXCPU again and again ends with 143" ended_with 143
+check "with a checkpoint of its last step" sh -c "! grep -q 'without a checkpoint' '$folder/log.txt'"
+
+# A limit on the size of files is waited out as a full disk is.
+if command -v prlimit >/dev/null; then
+    exits 0 "$CHORUS" run tiny.ini epochs=200 log_every=1 --quiet
+    whole=$(cat out)
+    start run tiny.ini epochs=200 log_every=1
+    prlimit --pid $pid --fsize=65536:unlimited
+    until_true 60 grep -q 'File too large: training waits until there is room' err
+    newest
+    check "a file that is too large does not end a run" kill -0 $pid
+    prlimit --pid $pid --fsize=unlimited
+    check "it goes on when the limit is gone" ended_with 0
+    check "to the same end" same_run "$whole" "$folder"
+else
+    skip "a limit on the size of files" "there is no prlimit"
+fi
+
 # Without a checkpoint a resume begins it again, and no epoch is called done.
 start_long
 kill -INT $pid
@@ -112,7 +135,7 @@ for signal in INT $terms; do
     sleep 0.2
 done
 ended_with 0
-check "stopped four times, the same run" same_run "$whole" "$folder"
+check "stopped so often, the same run" same_run "$whole" "$folder"
 
 # A terminal that goes away: the run goes on to its end.
 start run tiny.ini epochs=60

@@ -36,7 +36,7 @@ INI
 start()
 {
     : >out >err
-    env --default-signal=INT "$CHORUS" "$@" >out 2>err </dev/null &
+    env --default-signal=INT,QUIT "$CHORUS" "$@" >out 2>err </dev/null &
     pid=$!
     echo $pid >run.pid
 }

@@ -122,6 +122,11 @@ TEST(a_full_disk_is_told_in_a_few_words)
     text_clear(&words);
     trouble_words(&e, "/", 2000, &words); /* as much is free: not bytes are what lacks */
     CHECK_STR(text_str(&words), "the disk is full in / (2.0 kB wanted)");
+    e.sys = EFBIG;
+    CHECK(trouble_is_full(&e));
+    text_clear(&words);
+    trouble_words(&e, "results", 1500000, &words);
+    CHECK_STR(text_str(&words), "a file exceeds the limit on its size (ulimit -f) in results");
     text_free(&words);
 }
 
