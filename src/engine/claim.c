@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,24 @@ static int free_job(const struct sweep *s)
     return job;
 }
 
+static void try_again(struct sweep *s, struct cell *c, const char *why)
+{
+    c->retried = true;
+    s->hold_ns = clock_ns() + SECOND;
+    sweep_tell(s, LOG_WARN, "cell %zu: %s: it is tried once more", c->number, why);
+}
+
+bool sweep_tries_again(const struct run *r, const struct err *why)
+{
+    return (why->sys == EIO || why->sys == EAGAIN || why->sys == EMFILE) && r->sweep &&
+           !r->sweep->cell[r->cell].retried;
+}
+
+void sweep_try_again(struct run *r, const struct err *why)
+{
+    try_again(r->sweep, &r->sweep->cell[r->cell], why->text);
+}
+
 static void start_cell(struct sweep *s, struct cell *c, const char *from)
 {
     struct engine *e = s->engine;
@@ -297,6 +316,8 @@ static void start_cell(struct sweep *s, struct cell *c, const char *from)
             c->run = r;
             c->state = WIRE_RUNNING;
             sweep_tell_cell(s, c);
+        } else if (!c->retried) {
+            try_again(s, c, "no thread could be started for this run");
         } else {
             end_cell(s, c, WIRE_FAILED, "no thread could be started for this run");
         }
@@ -403,6 +424,14 @@ void claim_look_elsewhere(struct sweep *s)
     record_ledger_end(s->ledger);
 }
 
+static void claim_failed(struct run *r, const struct err *e)
+{
+    if (sweep_tries_again(r, e))
+        sweep_try_again(r, e);
+    else
+        hold_trouble(r->sweep, e);
+}
+
 /* The folder is there, and owned, before the ledger says so: a claim without an owner is a dead
  * program's. */
 static enum err_code make_claim(struct run *r, struct err *e)
@@ -416,7 +445,7 @@ static enum err_code make_claim(struct run *r, struct err *e)
         /* a folder of its own that is broken, or taken up by somebody, is the cell's matter alone */
         s->unclaimed = trouble_is_full(e) || !r->resumed || record_is_owned(r->path);
         if (trouble_is_full(e) || !r->resumed)
-            hold_trouble(s, e);
+            claim_failed(r, e);
         return code;
     }
     slash = strrchr(r->path, '/');
@@ -431,7 +460,7 @@ static enum err_code make_claim(struct run *r, struct err *e)
         book_add_orphan(s, c->hash, c->folder);
     c->folder[0] = '\0';
     s->unclaimed = true;
-    hold_trouble(s, e);
+    claim_failed(r, e);
     return code;
 }
 
@@ -458,8 +487,9 @@ enum err_code sweep_claim(struct run *r, bool *mine, struct err *e)
 }
 
 /* The run could not begin. Returns false where the cell has no result by that. */
-static bool judge_refused(struct run *r, enum wire_state *state, enum err_code code)
+static bool judge_refused(struct run *r, enum wire_state *state, const struct err *why)
 {
+    enum err_code code = why->code;
     struct record_entry entry;
 
     if (r->sweep->unclaimed) {
@@ -474,6 +504,10 @@ static bool judge_refused(struct run *r, enum wire_state *state, enum err_code c
     }
     if (code == ERR_STOPPED || (r->start.resume[0] && record_is_owned(r->start.resume)))
         return false;
+    if (sweep_tries_again(r, why)) {
+        sweep_try_again(r, why);
+        return false;
+    }
     /* It could be planned when the sweep began: what it needs is no longer there. */
     *state = code == ERR_NOMEM ? WIRE_OOM : WIRE_FAILED;
     return true;
@@ -492,15 +526,16 @@ static void count_seconds(struct sweep *s, struct cell *c, const struct run *r)
     pthread_mutex_unlock(&s->lock);
 }
 
-void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, const char *reason)
+void sweep_take_end(struct run *r, enum wire_state state, const struct err *why)
 {
+    const char *reason = why->text;
     struct sweep *s = r->sweep;
     struct cell *c = &s->cell[r->cell];
 
     if (!r->opened && r->record == NULL && r->skip) {
         state = WIRE_SKIPPED;
         reason = "skipped by the user before it began";
-    } else if (!r->opened && r->record == NULL && !judge_refused(r, &state, code)) {
+    } else if (!r->opened && r->record == NULL && !judge_refused(r, &state, why)) {
         return; /* sweep_forget makes it wait again */
     }
     if (!c->folder[0] && c->how == RECORD_CLAIM_RESUME)

@@ -313,7 +313,11 @@ bool sweep_work(struct sweep *s, bool may_begin);
 /* Makes or opens the record of a cell whose plan is made, if the cell is still to be had. */
 enum err_code sweep_claim(struct run *r, bool *mine, struct err *e) MUST_USE;
 /* A cell's run has ended (or, without a record, could not begin): before its lock is given back. */
-void sweep_take_end(struct run *r, enum wire_state state, enum err_code code, const char *reason);
+void sweep_take_end(struct run *r, enum wire_state state, const struct err *why);
+/* Whether the run's cell begins once more after a failure that may be over by then. sweep_try_again says so
+ * and makes it wait for that. */
+bool sweep_tries_again(const struct run *r, const struct err *why);
+void sweep_try_again(struct run *r, const struct err *why);
 void sweep_forget(struct run *r); /* the run will be freed */
 void sweep_tell(struct sweep *s, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void sweep_tell_crowding(struct sweep *s, const char *words); /* once */

@@ -122,17 +122,17 @@ bool run_wants(struct run *r, enum run_wish wish)
 }
 
 /* The run never began, or goes on another day as it stood: nothing of it is touched. */
-static void give_back(struct run *r, enum wire_state state, enum err_code code, const char *text)
+static void give_back(struct run *r, enum wire_state state, const struct err *why)
 {
     record_close(r->record);
     r->record = NULL;
     r->state = state;
     /* told first: a reader that sees the end has the sentence */
     if (r->sweep)
-        sweep_take_end(r, state, code, text);
+        sweep_take_end(r, state, why);
     else
-        run_refuse(r->engine, r->number, code, text);
-    run_status(r, code, text);
+        run_refuse(r->engine, r->number, why->code, why->text);
+    run_status(r, why->code, why->text);
     r->ended = true;
 }
 
@@ -174,13 +174,13 @@ static void take_planned(struct run *r, const struct message *m)
     if (m->error && m->error->code != ERR_STOPPED) {
         bool finished = m->error->code == ERR_OK;
 
-        give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error->code, m->error->text);
+        give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error);
     } else if (run_wants(r, WISH_STOP)) {
         if (r->sweep)
-            sweep_take_end(r, WIRE_STOPPED, ERR_STOPPED, "");
+            sweep_take_end(r, WIRE_STOPPED, &(struct err){.code = ERR_STOPPED});
         close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
     } else if ((r->sweep ? sweep_claim(r, &mine, &e) : run_open_record(r, &e)) != ERR_OK) {
-        give_back(r, WIRE_FAILED, e.code, e.text);
+        give_back(r, WIRE_FAILED, &e);
     } else if (!mine) {
         close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "another program has it");
     } else if (r->start.prepare_only) {
@@ -351,9 +351,10 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
 {
     enum wire_state state = m->state;
     struct err why = *m->error;
+    bool again;
 
     if (!r->opened && r->resumed && (why.code == ERR_INPUT || why.code == ERR_STOPPED)) {
-        give_back(r, why.code == ERR_INPUT ? WIRE_FAILED : WIRE_STOPPED, why.code, why.text);
+        give_back(r, why.code == ERR_INPUT ? WIRE_FAILED : WIRE_STOPPED, &why);
         return ERR_OK;
     }
     if (r->failed && r->give_up) {
@@ -376,6 +377,9 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         TRY(stuck_end(r, &state, &why, e));
     else if (r->halted && state == WIRE_STOPPED)
         why.code = ERR_STUCK;
+    again = state == WIRE_FAILED && sweep_tries_again(r, &why);
+    if (again)
+        state = WIRE_STOPPED;
     r->state = state;
     snprintf(r->row.reason, sizeof r->row.reason, "%.511s", why.text);
     clock_utc(r->row.ended_utc, clock_wall());
@@ -393,8 +397,10 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         record_forget_restarts(r->record);
     }
     log_end(r, state, why.text);
-    if (r->sweep)
-        sweep_take_end(r, state, why.code, why.text);
+    if (again)
+        sweep_try_again(r, &why);
+    else if (r->sweep)
+        sweep_take_end(r, state, &why);
     r->end_code = why.code;
     r->sheet_until_ns = clock_ns() + SHEET_NS;
     end_when_told(r);

@@ -25,6 +25,7 @@ struct cell {
     bool elsewhere; /* running: another program computes it */
     bool again;     /* its result was there before */
     bool unsaved;   /* the ledger does not know yet how it ended */
+    bool retried;   /* a failure that may pass ended it here once */
     int64_t place;
     int64_t
         ended_as; /* ended here: the how many-th of the sweep; 0: the ledger does not know it yet */

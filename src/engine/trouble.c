@@ -129,12 +129,14 @@ void trouble_take(struct run *r, const struct err *e)
     r->reason = *e;
     r->disk_full = false;
     keep_drop(r);
+    run_want(r, WISH_STOP, WIRE_NOW);
+    if (sweep_tries_again(r, e)) /* its sweep says so */
+        return;
     /* who stopped it knows why */
     run_log(r, r->give_up ? LOG_INFO : LOG_ERROR, "%s: the run ends here; chorus resume %s%s %s",
             e->text, r->sweep ? sweep_name(r->sweep) : r->row.run, again(),
             record_has_checkpoint(r->path) ? "goes on from its last checkpoint"
                                            : "begins it again: there is no checkpoint yet");
-    run_want(r, WISH_STOP, WIRE_NOW);
 }
 
 void trouble_over(struct run *r)

@@ -9,7 +9,8 @@ static const char keys[] = "batch = 16\nlr = 0.1, 0.2\n";
 
 /* Writes to files of this name fail so. */
 static _Atomic(const char *) bad_name;
-static atomic_int bad_error, failures;
+static atomic_int bad_error, failures, most_failures; /* most: 0: always */
+static atomic_bool bad_when_made;                     /* also in a folder that is being made */
 
 static bool is_bad(int fd)
 {
@@ -22,12 +23,14 @@ static bool is_bad(int fd)
     if (n < 0)
         return false;
     path[n] = 0;
-    return strstr(path, name) != NULL;
+    return strstr(path, name) && (atomic_load(&bad_when_made) || !strstr(path, "/."));
 }
 
 static ssize_t failing_write(int fd, const void *from, size_t n)
 {
-    if (!is_bad(fd))
+    int most = atomic_load(&most_failures);
+
+    if (!is_bad(fd) || (most && atomic_load(&failures) >= most))
         return write(fd, from, n);
     atomic_fetch_add(&failures, 1);
     errno = atomic_load(&bad_error);
@@ -39,6 +42,14 @@ static void fail_writes(const char *name, int error)
     atomic_store(&failures, 0);
     atomic_store(&bad_error, error);
     atomic_store(&bad_name, name);
+}
+
+static void fail_some_writes(const char *name, int error, int most, bool when_made)
+{
+    fail_writes(NULL, 0);
+    atomic_store(&most_failures, most);
+    atomic_store(&bad_when_made, when_made);
+    fail_writes(name, error);
 }
 
 static void wait_failures(int n)
@@ -77,7 +88,7 @@ static void let_rival_in(int after)
 static void begin(struct kit *k)
 {
     kit_folder(k);
-    fail_writes(NULL, 0);
+    fail_some_writes(NULL, 0, 0, true);
     atomic_store(&rival, 0);
     io.write = failing_write; /* before the engine's threads are there */
     io.lock = lock_and_lose;
@@ -166,6 +177,40 @@ TEST(a_cell_without_room_is_told_of_as_its_sweeps_trouble)
     for (int i = 0; i < 20000 && wire_sweep_status(k.wire, sweep, &status) && status.full; i++)
         clock_sleep_ms(1);
     CHECK_STR(wire_sweep_words(&status, false), "running");
+    end(&k);
+}
+
+TEST(a_cell_that_one_error_ended_is_tried_once_more)
+{
+    static const int errors[] = {EIO, EAGAIN, EMFILE};
+    struct kit k;
+    struct wire_sweep_status status;
+
+    for (size_t i = 0; i < 2 * MEM_COUNT(errors); i++) {
+        begin(&k);
+        fail_some_writes("steps.csv", errors[i / 2], 1, i % 2);
+        run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+        CHECK_INT(status.state, WIRE_DONE);
+        CHECK_INT(status.done, 2);
+        CHECK_INT(run_folders(&k), 2);
+        hear_all(&k);
+        CHECK_HAS(k.logs, "steps.csv: ");
+        CHECK_HAS(k.logs, ": it is tried once more");
+        end(&k);
+    }
+}
+
+TEST(a_cell_that_fails_again_counts_as_failed)
+{
+    struct kit k;
+    struct wire_sweep_status status;
+
+    begin(&k);
+    fail_some_writes("steps.csv", EIO, 0, false);
+    run_sweep(&k, keys, (struct wish){.grid = true}, &status);
+    CHECK_INT(status.failed, 2);
+    CHECK_INT(atomic_load(&failures), 4);
+    CHECK_INT(run_folders(&k), 2);
     end(&k);
 }
 
