@@ -390,14 +390,18 @@ static void close_all(struct app *app)
 
 enum err_code app_run(const struct app_config *config, enum app_end *end, struct err *e)
 {
-    struct app app = {.config = *config, .own = mem_new(1, sizeof(struct app_int))};
+    struct app app = {.config = *config, .tasks = tasks_new()};
     enum err_code code;
 
     *end = APP_QUIT;
+    if (!app.tasks) {
+        err_errno(e, "the workbench cannot start a thread");
+        return e->code = ERR_FAILED;
+    }
+    app.own = mem_new(1, sizeof *app.own);
     log_open(&app);
     app.settings = settings_open(NULL);
     share_choose(settings_is(app.settings, "percent", false));
-    app.tasks = tasks_new();
     if (config->keys)
         tasks_patience(app.tasks, SCRIPT_MS);
     app.jobs = jobs_new(config->program, say_line, &app);

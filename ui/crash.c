@@ -117,16 +117,39 @@ static void log_crash(const char *name)
     close(fd);
 }
 
+/* Once: false where there is none to give back. */
+static bool take_terminal(void)
+{
+    ssize_t n;
+
+    if (!crash.open)
+        return false;
+    crash.open = 0;
+    crash.came = 1;
+    dup2(crash.nowhere, crash.tty); /* another thread may be drawing */
+    n = write(crash.own, crash.reset, crash.reset_n);
+    (void)n; /* the terminal may be gone */
+    return true;
+}
+
+/* What mem says then goes to the terminal. */
+static const char *on_no_memory(void)
+{
+    if (!take_terminal())
+        return "";
+    write_words(crash.own, "\r\n");
+    tcsetattr(crash.own, TCSANOW, &crash.modes);
+    log_crash("out of memory");
+    dup2(crash.own, STDERR_FILENO);
+    return crash.resumes ? crash.words + crash.resume_n : "";
+}
+
 static void on_crash(int number)
 {
-    bool open = crash.open;
+    bool open = take_terminal();
     ssize_t n;
 
     if (open) {
-        crash.open = 0;
-        crash.came = 1;
-        dup2(crash.nowhere, crash.tty); /* another thread may be drawing */
-        n = write(crash.own, crash.reset, crash.reset_n);
         n = write(crash.own, crash.words, crash.resumes ? crash.words_n : crash.resume_n);
         n = write(crash.own, "\r\n", 2);
         (void)n;
@@ -180,7 +203,8 @@ void crash_watch(const char *log)
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, old;
     char *text;
 
-    crash.reset_n = 0;
+    crash.reset_n = crash.resume_n = crash.words_n = 0;
+    crash.words[0] = 0;
     if (tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
         static const char off[] = "\033[?1006l\033[?1002l\033[?1000l";
 
@@ -192,6 +216,10 @@ void crash_watch(const char *log)
     add_reset("cnorm");
     add_reset("rmkx");
     add_reset("rmcup");
+    crash.own = fcntl(crash.tty, F_DUPFD_CLOEXEC, 3);
+    crash.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    crash.open = crash.own >= 0;
+    mem_at_last(on_no_memory);
     crash.resume_n = words_of_crash(log, "");
     text = mem_textf(", and `chorus resume%s` goes on from the last checkpoint", again());
     crash.words_n = words_of_crash(log, text);
@@ -202,13 +230,11 @@ void crash_watch(const char *log)
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < MEM_COUNT(faults); i++)
         sigaction(faults[i].number, &action, &before[i]);
-    crash.own = fcntl(crash.tty, F_DUPFD_CLOEXEC, 3);
-    crash.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    crash.open = crash.own >= 0;
 }
 
 void crash_forget(void)
 {
+    mem_at_last(NULL);
     crash.open = 0;
     for (size_t i = 0; i < MEM_COUNT(faults); i++)
         sigaction(faults[i].number, &before[i], NULL);

@@ -36,6 +36,7 @@ struct lane {
 
 struct tasks {
     int fd, patience_ms;
+    int lanes;   /* that have a thread: all of them, but at the start */
     size_t open; /* of LANE_KEYS, not told of yet: the main thread's */
 
     /* Guarded by lock, the lanes too. */
@@ -92,6 +93,7 @@ struct tasks *tasks_new(void)
     struct tasks *t = mem_new(1, sizeof *t);
     pthread_condattr_t monotonic;
     sigset_t all, before;
+    int failed = 0;
 
     t->patience_ms = PATIENCE_MS;
     pthread_condattr_init(&monotonic);
@@ -110,11 +112,15 @@ struct tasks *tasks_new(void)
     for (int i = 0; i < LANES; i++) {
         t->lane[i].of = t;
         pthread_cond_init(&t->lane[i].changed, NULL);
-        if (thread_start(&t->lane[i].thread, work, &t->lane[i]) != 0)
-            abort();
+        failed = failed ? failed : thread_start(&t->lane[i].thread, work, &t->lane[i]);
+        t->lanes += !failed;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return t;
+    if (!failed)
+        return t;
+    tasks_free(t);
+    errno = failed;
+    return NULL;
 }
 
 static void finish(struct task *list, bool dropped)
@@ -145,7 +151,7 @@ static bool all_left(const struct tasks *t)
 {
     bool all = true;
 
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < t->lanes; i++)
         all &= t->lane[i].left;
     return all;
 }
@@ -169,7 +175,7 @@ bool tasks_end(struct tasks *t, int ms)
 void tasks_free(struct tasks *t)
 {
     (void)tasks_end(t, 0);
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < t->lanes; i++)
         pthread_join(t->lane[i].thread, NULL);
     finish(t->finished, true);
     for (int i = 0; i < LANES; i++) {

@@ -9,7 +9,7 @@
 
 struct tasks;
 
-struct tasks *tasks_new(void);
+struct tasks *tasks_new(void); /* NULL: no thread can be started, and errno says why */
 /* All but what somebody asked for ends now. Whether it has within so many ms; it may be asked again. */
 bool tasks_end(struct tasks *t, int ms);
 /* Waits for what is at work and for slow ones that wait; what has not begun else is dropped. done is

@@ -312,6 +312,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
                            " cannot place its cursor, so there is no workbench on it; every "
                            "command works: chorus help",
                            e);
+    crash_watch(options->log);
     let_curses_gather(t);
     t->ascii = options->ascii || strcmp(set, "UTF-8") != 0;
     t->blocks = !strcmp(name, "linux");
@@ -322,7 +323,6 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
     ask_for_brackets(t);
     term_theme(t, options->theme);
     take_size(t);
-    crash_watch(options->log);
     watch_for_stops();
     catch_talk(t);
     *out = t;

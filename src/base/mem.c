@@ -1,18 +1,43 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* The one place beside main.c that ends the program: there is no memory left to say more with. */
+static const char *(*_Atomic last_act)(void);
+
+void mem_at_last(const char *(*act)(void))
+{
+    atomic_store(&last_act, act);
+}
+
+/* The one place beside main.c that ends the program: there is no memory left to say more with. Of several
+ * threads one does so, and at once: what exit() would call may wait for a thread that waits here. */
+static _Noreturn void mem_end(size_t bytes)
+{
+    static atomic_flag ends = ATOMIC_FLAG_INIT;
+    const char *(*act)(void) = atomic_load(&last_act);
+    char line[512];
+    ssize_t n;
+
+    while (atomic_flag_test_and_set(&ends))
+        pause();
+    snprintf(line, sizeof line, "chorus: out of memory (%zu bytes more were wanted)%s\n", bytes,
+             act ? act() : "");
+    n = write(STDERR_FILENO, line, strlen(line));
+    (void)n; /* nobody may hear it */
+    _exit(1);
+}
+
 static void *mem_checked(void *p, size_t bytes)
 {
-    if (p)
-        return p;
-    fprintf(stderr, "chorus: out of memory (%zu bytes more were wanted)\n", bytes);
-    exit(1);
+    if (!p)
+        mem_end(bytes);
+    return p;
 }
 
 static size_t mem_product(size_t count, size_t size)

@@ -1,4 +1,4 @@
-/* base/mem.h: memory. Small allocations never fail (they end the program with a sentence);
+/* base/mem.h: memory. Small allocations never fail (they end the program with a sentence and exit code 1);
  * large ones, tensors and data sets, use mem_try and return ERR_NOMEM to their caller. */
 #ifndef CHORUS_BASE_MEM_H
 #define CHORUS_BASE_MEM_H
@@ -19,6 +19,10 @@ void *mem_try(size_t count, size_t size);
 
 /* Grows *array (elements of size bytes) so that it holds at least want; *room is its capacity. */
 void *mem_grow(void *array, size_t *room, size_t want, size_t size);
+
+/* What the program does before that sentence, such as giving its terminal back; what act returns is said
+ * behind the sentence. act allocates nothing. NULL: it does nothing. */
+void mem_at_last(const char *(*act)(void));
 
 #define MEM_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -351,7 +351,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
 {
     enum wire_state state = m->state;
     struct err why = *m->error;
-    bool again;
+    bool retried;
 
     if (!r->opened && r->resumed && (why.code == ERR_INPUT || why.code == ERR_STOPPED)) {
         give_back(r, why.code == ERR_INPUT ? WIRE_FAILED : WIRE_STOPPED, &why);
@@ -377,8 +377,8 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         TRY(stuck_end(r, &state, &why, e));
     else if (r->halted && state == WIRE_STOPPED)
         why.code = ERR_STUCK;
-    again = state == WIRE_FAILED && sweep_tries_again(r, &why);
-    if (again)
+    retried = state == WIRE_FAILED && sweep_tries_again(r, &why);
+    if (retried)
         state = WIRE_STOPPED;
     r->state = state;
     snprintf(r->row.reason, sizeof r->row.reason, "%.511s", why.text);
@@ -397,7 +397,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         record_forget_restarts(r->record);
     }
     log_end(r, state, why.text);
-    if (again)
+    if (retried)
         sweep_try_again(r, &why);
     else if (r->sweep)
         sweep_take_end(r, state, &why);
