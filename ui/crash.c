@@ -44,6 +44,11 @@ void crash_terminal(int in, int out)
     crash.tty = out;
 }
 
+void crash_set_modes(int fd)
+{
+    tcsetattr(fd, TCSANOW, &crash.modes);
+}
+
 void crash_talk(int fd)
 {
     crash.talk = fd;

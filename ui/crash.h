@@ -6,6 +6,7 @@
 
 /* Before curses changes it: its modes are those of now. in is for reading alone. */
 void crash_terminal(int in, int out);
+void crash_set_modes(int fd);      /* as they were then, where curses cannot reach its terminal */
 void crash_watch(const char *log); /* curses knows the terminal by now; log: a path, or NULL */
 void crash_forget(void);
 bool crash_is_watched(void);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/stall.h"
 #include "draw/theme.h"
 #include "ui/crash.h"
 #include "ui/term_keys.h"
@@ -190,6 +191,7 @@ static enum err_code refuse(struct term *t, enum err_code code)
         endwin();
         delscreen(t->screen);
     }
+    stall_terminal(-1);
     sigaction(SIGTSTP, &before_stop, NULL);
     if (t->in)
         fclose(t->in);
@@ -301,6 +303,7 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
                                  "can do; try TERM=xterm chorus"));
     t->tty = fileno(t->in);
     crash_terminal(t->tty, fileno(t->out));
+    stall_terminal(fileno(t->out));
     use_tioctl(TRUE); /* the terminal's own word goes before what LINES and COLUMNS were once */
     t->screen = newterm(NULL, t->out, t->in);
     if (!t->screen)
@@ -349,7 +352,10 @@ void term_close(struct term *t)
         leave_last_line();
         say(brackets.off);
         endwin();
+        if (stall_has_given_up())
+            crash_set_modes(t->tty);
     }
+    stall_terminal(-1);
     sigaction(SIGCONT, &before_continue, NULL);
     sigaction(SIGTSTP, &before_stop, NULL);
     delscreen(t->screen);

@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/stall.h"
 #include "cli/live.h"
 
 #include <errno.h>
@@ -42,8 +43,10 @@ static bool write_all(int fd, const char *s, size_t n)
 /* The terminal may be gone, the pipe closed, the disk full: a run goes on without its talk. */
 static void write_stderr(const struct text *t)
 {
+    stall_writing(true);
     if (!err_gone && t->n && !write_all(STDERR_FILENO, t->s, t->n))
         err_gone = true;
+    stall_writing(false);
 }
 
 /* To where what is alive begins, and nothing of it left. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/stall.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,7 @@ static void on_signal(int number)
     for (size_t i = 0; i < MEM_COUNT(handled); i++)
         if (handled[i].number == number && !(handled[i].repeats && *handled[i].count))
             ++*handled[i].count;
+    stall_after_signal();
     written = write(cli_wake, &one, sizeof one);
     (void)written; /* a full counter is readable already */
     errno = saved;
@@ -81,6 +83,7 @@ void cli_signals_start(void)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
 
+    stall_start();
     cli_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     handled_set(&action.sa_mask); /* two handlers at once could lose a count */
     sigemptyset(&stop.sa_mask);
