@@ -123,6 +123,7 @@ int main(int argc, char **argv)
     /* Threads hardly allocate at the same time; a heap each would reserve 64 MB of addresses, which a
      * limit on them counts. */
     mallopt(M_ARENA_MAX, 1);
+    cli_signals_early();
     cuda_pin_order();
     launcher_start();
     live_start();

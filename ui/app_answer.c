@@ -69,14 +69,17 @@ static void read_begun(void *arg)
     record_free_entry(&entry);
 }
 
-/* Results and the key 2 there go by their cursor, and what Run shows to a person stays. */
+/* On Results its filter may hide the run, and the key 2 goes by the cursor; what Run shows stays. */
 static void add_screen(struct app *app, const char *path, struct text *words)
 {
-    bool listed = app->shown == SCREEN_RESULTS || app->shown == SCREEN_RUN;
-
-    if (!listed)
+    if (app->shown == SCREEN_RUN) {
+        text_add(words, ": Results (3) lists it.");
+    } else if (app->shown != SCREEN_RESULTS) {
         screen_run_watch(app->screen[SCREEN_RUN], path);
-    text_add(words, listed ? "Results (3) lists it." : "Run (2) shows it.");
+        text_add(words, ": Run (2) shows it.");
+    } else {
+        text_add(words, ".");
+    }
 }
 
 static void add_begun(const struct beginning *b, struct text *words)
@@ -93,9 +96,8 @@ static void add_begun(const struct beginning *b, struct text *words)
         text_addf(words, " is %s already", wire_state_words(b->state));
     if (b->epochs)
         text_addf(words, ", %lld epoch%s", (long long)b->epochs, text_s(b->epochs));
-    text_add(words, ": ");
     if (b->is_sweep)
-        text_add(words, "Sweep (5) shows it.");
+        text_add(words, ": Sweep (5) shows it.");
     else
         add_screen(b->app, b->path, words);
 }

@@ -392,11 +392,41 @@ static void free_writing(struct writing *w)
     free(w);
 }
 
+static bool is_below(const char *folder, const char *results)
+{
+    char *real = realpath(folder, NULL), *top = realpath(results, NULL);
+    size_t n = top ? strlen(top) : 0;
+    bool is = real && top && !strncmp(real, top, n) && real[n] == '/';
+
+    free(real);
+    free(top);
+    return is;
+}
+
+/* A file of a run or of a sweep is no place for a figure. */
+static enum err_code check_target(struct writing *w)
+{
+    const char *results = w->app->config.results;
+    char *folder = io_folder_of(w->path), sweep[128];
+    bool own = is_below(folder, results) &&
+               (record_is_run(folder) || record_sweep_of_path(results, folder, sweep));
+
+    free(folder);
+    return own ? err_set(&w->e, ERR_INPUT,
+                         "%s is in a folder of results, which keeps its files as they are: choose "
+                         "another path",
+                         w->path)
+               : ERR_OK;
+}
+
 static void write_work(void *arg)
 {
     struct writing *w = arg;
     struct text bytes = {0};
 
+    w->code = check_target(w);
+    if (w->code != ERR_OK)
+        return;
     w->there = !w->replace && io_exists(w->path);
     if (w->there)
         return;

@@ -175,6 +175,13 @@ static void next_smooth(struct compare *c)
     c->smooth = smooths[(i + 1) % MEM_COUNT(smooths)];
 }
 
+/* The cursor stands at a cost, which is no place on another axis. */
+static void leave_budget(struct compare *c)
+{
+    c->cursor = c->cursor && !c->equal.on;
+    c->equal.on = false;
+}
+
 static void next_budget(struct compare *c)
 {
     if (!c->equal.on) {
@@ -220,7 +227,8 @@ static void take_target(void *user, const char *text)
         app_say(c->app, GRID_BAD, "%s is no accuracy above 0 and up to 1, such as 0.9", text);
         return;
     }
-    c->equal.on = c->scaling = false;
+    leave_budget(c);
+    c->scaling = false;
     c->stale = true;
 }
 
@@ -256,14 +264,15 @@ static bool view_key(struct compare *c, int32_t code)
         break;
     case 'o':
         c->over = !c->over;
-        c->equal.on = c->scaling = false;
+        leave_budget(c);
+        c->scaling = false;
         break;
     case 'b':
         next_budget(c);
         break;
     case 'v':
         c->scaling = !c->scaling;
-        c->equal.on = false;
+        leave_budget(c);
         break;
     case 's':
         c->sorted = !c->sorted;

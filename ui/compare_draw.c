@@ -18,28 +18,41 @@ static int most_note_rows(int rows)
     return rows < 16 ? 1 : 1 + rows / 10;
 }
 
+/* What is to be known of a plot besides its title. brief: where there is little room beside that. */
+static void add_words(const struct compare *c, int panel, bool brief, struct text *out)
+{
+    char number[PLOT_LABEL];
+
+    if (c->scaling)
+        return;
+    plot_x_text(&c->plot[0], c->cursor_x, number);
+    if (c->log_y)
+        text_add(out, "log ");
+    if (c->smooth)
+        text_addf(out, brief ? "smooth %d " : "smoothed over %d points ", c->smooth);
+    if (c->over)
+        text_add(out, brief ? "mean ± sd " : "mean and sd over seed ");
+    if (c->cursor && panel == 0)
+        text_addf(out, "%s %s ",
+                  c->equal.on ? study_budget_name[c->equal.budget] : compare_x_names[c->x], number);
+    if (out->n)
+        out->s[--out->n] = 0;
+}
+
 static void draw_plot(struct compare *c, struct grid *g, struct rect at, int panel)
 {
     struct rect in = grid_frame(g, at, c->title[panel], !c->table_pane && panel == 0);
     struct text words = {0};
-    char number[PLOT_LABEL];
 
-    plot_x_text(&c->plot[0], c->cursor_x, number);
     c->plot_at[panel] = in;
     c->plot[panel].columns = in.columns; /* a step of the cursor is a part of them */
     c->plot[panel].rows = in.rows;
     c->plot[panel].legend = legend_rows(c, panel, in.rows);
-    if (c->log_y && !c->scaling)
-        text_add(&words, "log ");
-    if (c->smooth && !c->scaling)
-        text_addf(&words, "smoothed over %d points ", c->smooth);
-    if (c->over && !c->scaling)
-        text_add(&words, "mean and sd over seed ");
-    if (c->cursor && !c->scaling && panel == 0)
-        text_addf(&words, "%s %s ",
-                  c->equal.on ? study_budget_name[c->equal.budget] : compare_x_names[c->x], number);
-    if (words.n)
-        words.s[--words.n] = 0;
+    add_words(c, panel, false, &words);
+    if (text_width(c->title[panel]) + text_width(text_str(&words)) + 8 > at.columns) {
+        text_clear(&words);
+        add_words(c, panel, true, &words);
+    }
     if (words.n)
         grid_frame_right(g, at, GRID_DIM, text_str(&words));
     text_free(&words);

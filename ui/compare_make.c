@@ -441,8 +441,8 @@ void compare_set_cursor(struct compare *c)
         return;
     if (c->equal.on)
         limit = study_least_cost(c->set->run, c->set->count, c->equal.budget);
-    if (c->cursor) /* else it stands where all have cost the same */
-        limit.cost = c->cursor_x;
+    if (c->cursor && c->cursor_x != limit.cost) /* only the budget grants half an epoch */
+        limit = (struct study_limit){limit.budget, c->cursor_x, 0};
     for (int i = 0; i < c->panels; i++) {
         c->plot[i].cursor = !c->scaling && isfinite(limit.cost);
         c->plot[i].cursor_x = limit.cost;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "study/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const compare_forms[] = {"csv", "md", "tex", "html", "svg", "pdf", NULL};
@@ -120,15 +121,47 @@ static void add_note(const struct compare *c, const struct plot *p, bool raw, st
 
     if (c->scaling)
         return;
-    text_add(out, c->over ? "mean and sd over seed" : "");
+    text_add(out, !c->over ? "" : raw ? "mean over seed" : "mean and sd over seed");
     if (p->note)
         text_addf(out, "%s%s", out->n ? ", " : "", p->note);
     if (!c->equal.on || raw) /* all points are there, on both sides of it */
         return;
     study_budget_text(number, c->equal.budget,
                       study_least_cost(c->set->run, c->set->count, c->equal.budget).cost);
-    text_addf(out, "%sat equal %s: %s", out->n ? ", " : "", study_budget_name[c->equal.budget],
-              number);
+    text_addf(out, "%sat equal %s: %s%s", out->n ? ", " : "", study_budget_name[c->equal.budget],
+              number, c->equal.budget >= STUDY_SECONDS ? " s" : "");
+}
+
+/* For a CSV: the two ends of each band as curves of their own, where the band has a width. */
+static void take_band_ends(struct plot *p)
+{
+    struct plot_series *all = mem_new((size_t)(p->count + 2 * p->bands) + 1, sizeof *all);
+    int n = 0;
+
+    for (int i = 0; i < p->count; i++) {
+        const struct plot_series *s = &p->series[i];
+        const struct plot_band *b = i < p->bands ? &p->band[i] : NULL;
+
+        all[n++] = *s;
+        if (!b || b->x != s->x || !memcmp(b->lo, b->hi, b->n * sizeof *b->lo))
+            continue;
+        all[n] = all[n + 1] = *s;
+        all[n].y = b->lo;
+        all[n++].label = mem_textf("%s, less one sd", s->label);
+        all[n].y = b->hi;
+        all[n++].label = mem_textf("%s, plus one sd", s->label);
+    }
+    p->series = all;
+    p->count = n;
+    p->bands = 0;
+}
+
+static void free_band_ends(const struct plot *p)
+{
+    for (int i = 1; i < p->count; i++)
+        if (p->series[i].x == p->series[i - 1].x)
+            free((char *)p->series[i].label);
+    free((struct plot_series *)p->series);
 }
 
 /* raw: values of accuracies are parts of one whatever the screen shows. */
@@ -146,7 +179,11 @@ static void add_panel(struct compare *c, int panel, bool raw, struct paper *out)
         compare_metric(compare_first_metric(c) + panel, &title);
     add_note(c, &plot, raw, &note);
     plot.note = text_str(&note);
+    if (raw)
+        take_band_ends(&plot);
     paper_add_plot(out, &plot, title);
+    if (raw)
+        free_band_ends(&plot);
     text_free(&note);
 }
 

@@ -250,13 +250,13 @@ bool results_act(struct results *r, int32_t code)
         mark_all(r);
         return true;
     }
-    if (!line)
-        return false;
     deed = deed_of(code);
-    if (deed) {
+    if (deed && (line || library_marks(r->app->library))) {
         results_do(r, deed);
         return true;
     }
+    if (!line)
+        return false;
     run = results_run(r, line);
     switch (code) {
     case ' ':

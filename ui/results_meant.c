@@ -108,8 +108,8 @@ static void hidden_or_not(void *user, int answer)
         return;
     names = results_asked(r, &count);
     shown = bring_forward(r, names, count);
-    r->only_shown = answer == 1;
-    do_deed(r, names, answer == 0 ? count : shown); /* none: the second answer is to cancel */
+    r->only_shown = answer == 0;
+    do_deed(r, names, answer == 0 ? shown : count); /* none: the first answer is to cancel */
     free(names);
 }
 
@@ -117,7 +117,8 @@ static void ask_about_hidden(struct results *r, size_t count, size_t hidden)
 {
     const char *number = TEXT_COUNT(count), *shown = TEXT_COUNT(count - hidden);
     char question[300], all[40], only[60];
-    const char *answers[] = {all, only, "cancel", NULL};
+    const char *answers[] = {hidden < count ? only : "cancel", all,
+                             hidden < count ? "cancel" : NULL, NULL};
 
     snprintf(question, sizeof question, "%s the %s%smarked run%s%s? The filter hides %s%s.",
              r->deed->verb, count > 1 ? number : "", count > 1 ? " " : "", text_s(count),
@@ -128,10 +129,6 @@ static void ask_about_hidden(struct results *r, size_t count, size_t hidden)
              count > 1 ? " of them" : "");
     snprintf(all, sizeof all, count > 1 ? "all %s" : "anyway", number);
     snprintf(only, sizeof only, "only the %s shown", shown);
-    if (hidden == count) {
-        answers[1] = answers[2];
-        answers[2] = NULL;
-    }
     app_ask(r->app, question, answers, hidden_or_not, r);
 }
 

@@ -158,6 +158,8 @@ extern volatile sig_atomic_t cli_interrupts; /* SIGINT: how often */
 extern volatile sig_atomic_t cli_terminated; /* SIGTERM and those that count as it: how often */
 extern volatile sig_atomic_t cli_hung_up;    /* SIGHUP */
 extern int cli_wake;                         /* a descriptor for poll; -1 before the start */
+void cli_signals_early(
+    void); /* before a verb calls it: what ends a run ends the program as SIGTERM does */
 void cli_signals_start(void);
 /* Use it around a wait that may never end: while it is on, all of them but SIGHUP end the program at once. */
 void cli_signals_at_once(bool are);

@@ -36,13 +36,24 @@ static bool has_terminal(void)
     return fd >= 0;
 }
 
+static bool counts(const char *rank, const char *size)
+{
+    const char *value = getenv(size);
+    int64_t n;
+
+    if (!getenv(rank) || !value || !text_to_int(value, &n) || n < 1)
+        return false;
+    tasks = n;
+    return true;
+}
+
 void launcher_start(void)
 {
     size_t i = 0;
 
-    while (i < MEM_COUNT(launchers) && !(getenv(launchers[i].rank) && getenv(launchers[i].size)))
+    while (i < MEM_COUNT(launchers) && !counts(launchers[i].rank, launchers[i].size))
         i++;
-    if (i == MEM_COUNT(launchers) || !text_to_int(getenv(launchers[i].size), &tasks) || tasks < 2)
+    if (i == MEM_COUNT(launchers) || tasks < 2)
         return;
     setenv(OWN, "1", 1);
     variable = launchers[i].size;

@@ -14,16 +14,41 @@
 volatile sig_atomic_t cli_interrupts, cli_terminated, cli_hung_up;
 int cli_wake = -1;
 
-/* Slurm sends SIGUSR1 or SIGUSR2 some time before the time limit, where a job asks for it. Behind a limit
- * on processor time the system sends SIGXCPU every second: only the first one is a wish. */
+/* Slurm sends SIGUSR1 or SIGUSR2 some time before the time limit, where a job asks for it. After a limit on
+ * processor time the system sends SIGXCPU every second. A second notice is no impatience. */
 static const struct {
     int number;
     volatile sig_atomic_t *count;
-    bool repeats;
+    bool notice;
 } handled[] = {{SIGINT, &cli_interrupts, false},  {SIGTERM, &cli_terminated, false},
-               {SIGQUIT, &cli_terminated, false}, {SIGUSR1, &cli_terminated, false},
-               {SIGUSR2, &cli_terminated, false}, {SIGALRM, &cli_terminated, false},
+               {SIGQUIT, &cli_terminated, false}, {SIGUSR1, &cli_terminated, true},
+               {SIGUSR2, &cli_terminated, true},  {SIGALRM, &cli_terminated, false},
                {SIGXCPU, &cli_terminated, true},  {SIGHUP, &cli_hung_up, false}};
+
+/* What ends the program at once ends it as SIGTERM does. */
+static void on_early_signal(int number)
+{
+    (void)number;
+    signal(SIGTERM, SIG_DFL);
+    raise(SIGTERM);
+}
+
+static void at_once(int number, volatile sig_atomic_t *count, struct sigaction *action)
+{
+    sigemptyset(&action->sa_mask);
+    action->sa_handler = count == &cli_terminated && number != SIGTERM ? on_early_signal : SIG_DFL;
+}
+
+void cli_signals_early(void)
+{
+    struct sigaction action = {0};
+
+    for (size_t i = 0; i < MEM_COUNT(handled); i++) {
+        at_once(handled[i].number, handled[i].count, &action);
+        if (action.sa_handler == on_early_signal)
+            sigaction(handled[i].number, &action, NULL);
+    }
+}
 
 static void handled_set(sigset_t *set)
 {
@@ -39,7 +64,7 @@ static void on_signal(int number)
     ssize_t written;
 
     for (size_t i = 0; i < MEM_COUNT(handled); i++)
-        if (handled[i].number == number && !(handled[i].repeats && *handled[i].count))
+        if (handled[i].number == number && !(handled[i].notice && *handled[i].count))
             ++*handled[i].count;
     stall_after_signal();
     written = write(cli_wake, &one, sizeof one);
@@ -97,10 +122,12 @@ void cli_signals_at_once(bool are)
     static bool set[MEM_COUNT(handled)];
 
     for (size_t i = 0; i < MEM_COUNT(handled); i++) {
-        struct sigaction action = {.sa_handler = are ? SIG_DFL : on_signal, .sa_flags = SA_RESTART};
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
         struct sigaction now;
 
         handled_set(&action.sa_mask);
+        if (are)
+            at_once(handled[i].number, handled[i].count, &action);
         if (handled[i].number == SIGHUP || set[i] == are ||
             sigaction(handled[i].number, NULL, &now) < 0 || (are && now.sa_handler != on_signal))
             continue;

@@ -164,7 +164,8 @@ static int finish(struct sweeper *w, bool gave_up)
             w->refusal.code = cli_terminated ? ERR_TERMINATED : ERR_STOPPED;
         return cli_fail(&w->refusal);
     }
-    if (w->refused)
+    /* A second signal may come when its run has just ended: the first one did what it asks for. */
+    if (w->refused && !cli_terminated && !cli_interrupts)
         code = cli_fail(&w->refusal);
     else if (w->wish->background)
         return CLI_ON;

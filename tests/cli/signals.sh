@@ -70,6 +70,12 @@ for signal in $terms; do
     kill -$signal "$(cat run.pid)"
     check "SIG$signal stops a run in the background" until_true 60 state_is "$folder" stopped
 done
+start_long
+kill -USR1 $pid
+kill -USR2 $pid
+kill -USR1 $pid
+check "a notice that comes again ends with 143" ended_with 143
+check "and with a checkpoint of the last step" eval '! grep -q "without a checkpoint" err'
 refused "what is not at work says what goes on" "it is stopped; chorus resume ${folder##*/} goes on with it" \
     "$CHORUS" stop "$folder"
 

@@ -404,6 +404,8 @@ for signal in $terms; do
     start resume --quiet
     until_true 60 eval '[ "$(ledger slow running)" -gt '"$before"' ]'
     kill -$signal $pid
+    sleep 0.01
+    kill -TERM $pid 2>/dev/null # when the cell that the first one stops may have ended
     wait $pid
     check "SIG$signal ends with 143" test $? = 143
 done

@@ -8,6 +8,7 @@ play()
     shift
     script "$@"
     timeout 120 "$CHORUS" --results "$results" --keys script --frame 120x40 >said 2>&1 </dev/null && return
+    echo "ended with $?" >>said
     cat said
     return 1
 }

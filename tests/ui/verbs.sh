@@ -9,6 +9,7 @@ play()
     shift
     script "$@"
     timeout 120 "$CHORUS" --results "$results" --keys script --frame 120x40 >said 2>&1 </dev/null && return
+    echo "ended with $?" >>said
     cat said
     return 1
 }
@@ -92,7 +93,7 @@ check "a picture of one's own is answered" play results "calm" "keys P" "calm" "
 export CHORUS_FAKE_SCRIPT="step_ms=5 stuck=20 stuck_file=$PWD/gate"
 (until_true 60 test -e asks-again && : >gate) &
 check "M trains a single model of the same cost, now where nothing runs, and says which" play results "calm" "keys M" \
-    "wait as make the cost of" "save asks-m" "keys Enter" "wait Training tiny-" "wait in the background, 6 epochs: Results (3) lists it." \
+    "wait as make the cost of" "save asks-m" "keys Enter" "wait Training tiny-" "wait in the background, 6 epochs." \
     "save answer" "wait running elsewhere" "keys M" "wait  trains elsewhere, epoch 1 of 6." "wait after it, in the queue" "save asks-again" \
     "keys c" "wait done" "calm"
 wait

@@ -7,6 +7,7 @@ play()
 {
     script "$@"
     timeout 120 "$CHORUS" --results results --keys script --frame 80x24 >said 2>&1 </dev/null && return
+    echo "ended with $?" >>said
     cat said
     return 1
 }
@@ -108,6 +109,16 @@ check "an old file of settings" play "calm" "keys $onrun" "calm" "save run.txt" 
     "keys Enter * 4" "calm" "save compare.txt"
 check "has no say in them" eval '! grep -q "loss, log\| rows" run.txt && ! grep -q " log \|smooth" compare.txt'
 check "where runs are compared" grep -q "lr=0.02" compare.txt
+
+one seeds seed=1,2 epochs=3 --name seeds
+script "calm" "keys 3 * 4" "calm" "keys o" "calm" "keys w Ctrl-U" "type over.csv" "keys Enter" "wait written: over.csv"
+check "a mean over seeds" timeout 120 "$CHORUS" --results seeds --keys script --frame 80x24 </dev/null
+check "has both ends of its band, a row per epoch" eval \
+    'grep -q "mean over seed.*, less one sd.*, plus one sd" over.csv && [ "$(wc -l <over.csv)" = 4 ]'
+cp "results/$run/run.csv" kept.csv
+check "a file of a run" play "calm" "keys $onrun" "calm" "keys w Ctrl-U" "type results/$run/run.csv" "keys Enter" \
+    "wait choose another path" "wait write ("
+check "stays as it is" cmp "results/$run/run.csv" kept.csv
 
 # ---- the verb ----
 exits 0 "$CHORUS" plot "$run" --smooth 4 -o verb.tex

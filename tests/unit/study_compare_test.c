@@ -392,6 +392,24 @@ TEST(equal_budgets_by_hand)
     end(&k);
 }
 
+/* Of two runs that cost the same the one with the shorter epochs sets what is granted. */
+TEST(equal_budgets_do_not_depend_on_the_order_of_runs)
+{
+    struct kit k;
+    struct study_run turned[2];
+
+    begin(&k);
+    add(&k, "", 4, (double[]){0.1, 0.2, 0.3, 0.4});
+    add(&k, "mode=ensemble devices=2 members=2", 2, (double[]){0.5, 0.6});
+    if (open_all(&k)) {
+        turned[0] = k.runs[1];
+        turned[1] = k.runs[0];
+        CHECK(study_least_cost(k.runs, 2, STUDY_MODEL_IMAGES).slack == 50);
+        CHECK(study_least_cost(turned, 2, STUDY_MODEL_IMAGES).slack == 50);
+    }
+    end(&k);
+}
+
 TEST(runs_of_a_sweep_stand_in_the_order_of_their_settings)
 {
     static const char *const settings[] = {"batch=64 lr=0.1", "batch=256 lr=0.02 train_limit=70",
