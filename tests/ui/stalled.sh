@@ -7,12 +7,12 @@ if ! has_terminals; then
     finish
 fi
 cat >stall.py <<'END'
-"""stall.py unread|stopped SIGNAL FILE COMMAND...: COMMAND on a terminal that takes nothing once it has shown a
-speed. FILE then exists, and the signal is sent. The exit code is the command's, 99 where it does not end, and
+"""stall.py unread|stopped SIGNAL COMMAND...: COMMAND on a terminal that takes nothing once a run has been shown
+on it. Then the signal is sent. The exit code is the command's, 99 where it does not end, and
 98 where it left the terminal with other modes."""
-import fcntl, os, select, signal, struct, sys, termios, time, tty
+import fcntl, os, select, signal, struct, sys, termios, time
 
-how, name, file, *command = sys.argv[1:]
+how, name, *command = sys.argv[1:]
 master, slave = os.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
 modes = termios.tcgetattr(slave)
@@ -25,7 +25,7 @@ if pid == 0:
     os.execvp(command[0], command)
 seen = b""
 until = time.time() + 60
-while b"img/s" not in seen and time.time() < until:
+while b"img/s" not in seen and b"epoch 2/" not in seen and time.time() < until:
     if select.select([master], [], [], 0.2)[0]:
         seen += os.read(master, 65536)
 if how == "stopped":
@@ -48,7 +48,7 @@ def writes():
 
 
 def waits():
-    for _ in range(5):
+    for _ in range(10):
         fill()
         if not writes():
             return False
@@ -60,7 +60,6 @@ until = time.time() + 60
 while not waits():
     if time.time() > until:
         sys.exit("it never waited for its terminal")
-open(file, "w").close()
 os.kill(pid, getattr(signal, "SIG" + name))
 until = time.time() + 30
 while True:
@@ -86,8 +85,8 @@ stalled()
 {
     local name=$1 how=$2 signal=$3 code=$4 state=$5
     shift 5
-    rm -rf stalled-now results
-    python3 stall.py $how $signal stalled-now "$CHORUS" run tiny.ini "$@"
+    rm -rf results
+    python3 stall.py $how $signal "$CHORUS" run tiny.ini "$@"
     local got=$?
     check "$name, SIG$signal: exit code $code" test $got = $code
     check "$name, SIG$signal: the run is $state" state_is "$(echo results/2*)" $state
