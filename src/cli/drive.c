@@ -549,6 +549,11 @@ int drive_finish(const struct drive_end *end, bool quiet, bool json)
         if (!end->path[0])
             return code;
     }
+    if (!io_exists(end->path)) { /* its end is known, whatever became of its folder */
+        if (!code)
+            say_clean("it succeeded, and was removed or renamed since: ", end->path);
+        return code;
+    }
     if (record_find(cli_results(), end->path, &entry, &e) != ERR_OK) {
         cli_fail(&e);
         return code ? code : err_exit_code(e.code);

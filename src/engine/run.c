@@ -252,8 +252,22 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
     return ERR_OK;
 }
 
+/* What nobody looks at while it works is seen again at each epoch, and at the end. */
+static enum err_code mend(struct run *r, struct err *e)
+{
+    struct text names = {0};
+    enum err_code code = record_mend(r->record, &names, e);
+
+    if (names.n)
+        run_log(r, LOG_WARN, "removed while the run works: %s; written again with all rows so far",
+                text_str(&names));
+    text_free(&names);
+    return code;
+}
+
 static enum err_code add_epoch(struct run *r, const struct message *m, struct err *e)
 {
+    TRY(mend(r, e));
     TRY(record_add_epoch(r->record, m->epoch, e));
     run_log_epoch(r, m->epoch, m->at.n.best_epoch == m->epoch->epoch);
     return ERR_OK;
@@ -364,6 +378,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
         state = r->reason.code == ERR_NOMEM ? WIRE_OOM : WIRE_FAILED;
         why = r->reason;
     } else {
+        TRY(mend(r, e));
         TRY(keep_flush(r, e));
         TRY(record_sync(r->record, e));
     }
@@ -386,7 +401,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
     if (r->failed) {
         struct err again;
 
-        if (run_write(r, &again) != ERR_OK)
+        if (run_write(r, &again) != ERR_OK && io_is_folder(r->path))
             run_log(r, r->give_up ? LOG_INFO : LOG_ERROR, "run.csv could not be written: %s",
                     again.text);
     } else {

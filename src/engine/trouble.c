@@ -128,10 +128,16 @@ void trouble_take(struct run *r, const struct err *e)
     r->failed = true;
     r->reason = *e;
     r->disk_full = false;
+    if (!io_is_folder(r->path)) /* any error there comes of that */
+        err_set(&r->reason, ERR_IO, "%s was removed or renamed while the run worked", r->path);
     keep_drop(r);
     run_want(r, WISH_STOP, WIRE_NOW);
-    if (sweep_tries_again(r, e)) /* its sweep says so */
+    if (sweep_tries_again(r, &r->reason)) /* its sweep says so */
         return;
+    if (!io_is_folder(r->path)) {
+        run_log(r, LOG_ERROR, "%s: the run ends here", r->reason.text);
+        return;
+    }
     /* who stopped it knows why */
     run_log(r, r->give_up ? LOG_INFO : LOG_ERROR, "%s: the run ends here; chorus resume %s%s %s",
             e->text, r->sweep ? sweep_name(r->sweep) : r->row.run, again(),
