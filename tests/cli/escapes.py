@@ -70,9 +70,9 @@ def try_verbs(name, plant):
     """plant() changes results/; some verbs, in turn, or every one."""
     global turn
     why = None
-    for verbs, some in ((READS, 4), (WRITES, 1)):
+    for verbs, some, at in ((READS, 2, 2 * turn), (WRITES, turn % 4 == 0, turn // 4)):
         for i in range(len(verbs) if every else some):
-            args = verbs[i] if every else verbs[(turn * some + i) % len(verbs)]
+            args = verbs[i] if every else verbs[(at + i) % len(verbs)]
             if verbs is WRITES or i == 0:
                 fresh()
                 plant()

@@ -161,7 +161,7 @@ rm -f gate asked
 check "leaving after the epoch is taken back by q" play 'ba{ck' "calm" "keys r" "wait running" \
     "keys : Ctrl-U" "type run tiny.ini name=behind epochs=1 --queue" "keys Enter" "wait Queued: behind starts after first-" \
     "wait . 1 in the queue (1 shows it)." "wait 1 waits" "keys Esc" "keys 3" "calm" "keys End M" "wait  trains here, epoch 1 of" \
-    "keys Enter" "wait Queued: tiny starts after first-" "wait . 2 in the queue (1 shows them)." "keys 1 Tab End d" "wait number 2" \
+    "keys Enter" "wait Queued: tiny starts after first-" "wait . 2 in the queue (1 shows them)." "keys 1" "wait queue, 2" "keys Tab End d" "wait number 2" \
     "keys t" "wait is out of the queue" "keys 2 q" \
     "wait How do you want" "keys a" "wait leaving after this epoch; q takes that back" "keys q" "wait take it back" \
     "keys t" "wait taken back" "save asked" "wait ✓ done  behind" "calm"

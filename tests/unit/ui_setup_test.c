@@ -1886,7 +1886,7 @@ TEST(another_program_at_work_is_noticed)
     setenv("CHORUS_CACHE", cache, 1);
     child = other_program(kit.folder, run, &end);
     kit_keys("r");
-    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine. Next");
+    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine. Running");
     CHECK_HAS(kit.question, "[after it, in the queue] [now, next to it] [cancel]");
     kit.chosen(kit.user, 1);
     CHECK_INT(kit.runs, 1);
@@ -1904,7 +1904,7 @@ TEST(another_program_at_work_is_noticed)
     kit.ns += 1000000000u;
     claim_tick(&kit.app);
     kit_settle();
-    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine. Next");
+    CHECK_HAS(kit.question, "computes 2026-11-20-101530-412-cnn-7f3a on this machine. Running");
     end_program(child, end);
     kit.ns += 1000000000u;
     claim_tick(&kit.app);
