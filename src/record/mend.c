@@ -2,12 +2,12 @@
  * still has open. */
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "record/record_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* What cannot be looked at counts as there: whoever writes it next says why it cannot. */
 static bool is_there(const struct record_csv *c)
@@ -45,7 +45,7 @@ static enum err_code copy_rows(const struct record_csv *c, int to, struct err *e
 /* By rename, so that a link in its place is replaced and not followed. */
 static enum err_code write_again(struct record_csv *c, struct err *e)
 {
-    char *temp = mem_textf("%s.tmp-%ld", c->path, (long)getpid());
+    char *mark = process_mark(), *temp = mem_textf("%s.tmp-%s", c->path, mark);
     int fd = io.open(temp, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     enum err_code code = fd < 0 ? err_errno(e, "cannot create %s", c->path) : ERR_OK;
 
@@ -62,6 +62,7 @@ static enum err_code write_again(struct record_csv *c, struct err *e)
         io.unlink(temp);
     }
     free(temp);
+    free(mark);
     return code;
 }
 
