@@ -18,6 +18,11 @@ static int most_note_rows(int rows)
     return rows < 16 ? 1 : 1 + rows / 10;
 }
 
+static const char *comma(const struct text *t)
+{
+    return t->n ? ", " : "";
+}
+
 /* What is to be known of a plot besides its title. brief: where there is little room beside that. */
 static void add_words(const struct compare *c, int panel, bool brief, struct text *out)
 {
@@ -26,17 +31,14 @@ static void add_words(const struct compare *c, int panel, bool brief, struct tex
     if (c->scaling)
         return;
     plot_x_text(&c->plot[0], c->cursor_x, number);
-    if (c->log_y)
-        text_add(out, "log ");
+    text_add(out, c->log_y ? "log" : "");
     if (c->smooth)
-        text_addf(out, brief ? "smooth %d " : "smoothed over %d points ", c->smooth);
+        text_addf(out, brief ? "%ssmooth %d" : "%ssmoothed over %d points", comma(out), c->smooth);
     if (c->over)
-        text_add(out, brief ? "mean ± sd " : "mean and sd over seed ");
+        text_addf(out, brief ? "%smean ± sd" : "%smean and sd over seed", comma(out));
     if (c->cursor && panel == 0)
-        text_addf(out, "%s %s ",
+        text_addf(out, "%s%s %s", comma(out),
                   c->equal.on ? study_budget_name[c->equal.budget] : compare_x_names[c->x], number);
-    if (out->n)
-        out->s[--out->n] = 0;
 }
 
 static void draw_plot(struct compare *c, struct grid *g, struct rect at, int panel)

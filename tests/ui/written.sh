@@ -98,16 +98,16 @@ settings=$XDG_CONFIG_HOME/chorus/settings
 sed -i '/smooth/d; /[.]log/d' "$settings"
 check "Run's smoothing and scale" play "calm" "keys $onrun m y" "calm" "save run.txt" "keys $oncompare" "calm" "save compare.txt"
 check "are seen" eval 'grep -q "loss, log" run.txt && grep -q " 5 rows" run.txt'
-check "are not those of Compare" eval '! grep -q " log \|smooth" compare.txt'
+check "are not those of Compare" eval '! grep -q " log[ ,]\|smooth" compare.txt'
 check "Compare's" play "calm" "keys $oncompare m y" "calm" "save compare.txt" "keys $onrun" "calm" "save run.txt"
-check "are seen too" grep -q "log smooth" compare.txt
+check "are seen too" grep -q "log, smooth" compare.txt
 check "not on Run" eval '! grep -q "loss, log\| rows" run.txt'
 check "and they end with the session" play "calm" "keys $onrun" "calm" "save run.txt" "keys $oncompare" "calm" "save compare.txt"
-check "with all of them" eval '! grep -q "loss, log\| rows" run.txt && ! grep -q " log \|smooth" compare.txt'
+check "with all of them" eval '! grep -q "loss, log\| rows" run.txt && ! grep -q " log[ ,]\|smooth" compare.txt'
 printf '%s\n' "plot.smooth = 3" "run.log = yes" "compare.log = yes" >"$settings"
 check "an old file of settings" play "calm" "keys $onrun" "calm" "save run.txt" "keys 3 / Ctrl-U" "type epochs=6" \
     "keys Enter * 4" "calm" "save compare.txt"
-check "has no say in them" eval '! grep -q "loss, log\| rows" run.txt && ! grep -q " log \|smooth" compare.txt'
+check "has no say in them" eval '! grep -q "loss, log\| rows" run.txt && ! grep -q " log[ ,]\|smooth" compare.txt'
 check "where runs are compared" grep -q "lr=0.02" compare.txt
 
 one seeds seed=1,2 epochs=3 --name seeds
