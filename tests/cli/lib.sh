@@ -13,8 +13,12 @@ cd "$work" || exit 1
 clean_up()
 {
     local left
-    for left in $(jobs -p) $(cat "$work"/*.pid 2>/dev/null); do
+    ((BASHPID == $$)) || return # a signal came to a child before its exec
+    for left in $(jobs -p); do
         kill -9 "$left" 2>/dev/null
+    done
+    for left in $(cat "$work"/*.pid 2>/dev/null); do # whose number may be another process's by now
+        [[ $(readlink "/proc/$left/cwd") == "$work"* ]] && kill -9 "$left" 2>/dev/null
     done
     cd / && rm -rf "$work" "$cache"
 }
