@@ -192,3 +192,14 @@ void text_add_json_double(struct text *t, double value)
 
     text_add(t, isfinite(value) ? text_double(number, value) : "null");
 }
+
+bool text_is_clean(const char *s)
+{
+    struct text clean = {0};
+    bool is;
+
+    text_add_clean(&clean, s);
+    is = !strcmp(text_str(&clean), s);
+    text_free(&clean);
+    return is;
+}

@@ -45,17 +45,6 @@ static bool is_change(const char *arg)
     return arg[0] == '-' && arg[1] && arg[1] != '-' && strcmp(arg, "-h") != 0;
 }
 
-static bool is_seen(const char *word)
-{
-    struct text clean = {0};
-    bool seen;
-
-    text_add_clean(&clean, word);
-    seen = !strcmp(text_str(&clean), word);
-    text_free(&clean);
-    return seen;
-}
-
 static int check_tag(const char *arg, char *const *changes, size_t count)
 {
     if (!arg[1])
@@ -65,7 +54,7 @@ static int check_tag(const char *arg, char *const *changes, size_t count)
             return refuse_tag(arg, "it holds a control character; a tag is one word without any");
         else if (*s <= ' ' || strchr(",\"+=", *s))
             return refuse_tag(arg, "a tag is one word without blanks, commas, quotes, + and =");
-    if (!is_seen(arg))
+    if (!text_is_clean(arg))
         return refuse_tag(arg, "it holds a character that cannot be seen, or bytes that are not "
                                "UTF-8; a tag is one word without any");
     for (size_t i = 0; i < count; i++)

@@ -11,17 +11,6 @@
 #define SHOWN         100 /* bytes, and columns, of a value in a message */
 #define SHOWN_UNCLEAN 40  /* columns of what is no text */
 
-static bool is_shown_as_it_is(const char *value)
-{
-    struct text t = {0};
-    bool is;
-
-    text_add_clean(&t, value);
-    is = !strcmp(text_str(&t), value);
-    text_free(&t);
-    return is;
-}
-
 /* A character with what follows of it; no further than garbage could be one. */
 static size_t character_bytes(const char *s)
 {
@@ -34,7 +23,7 @@ static size_t character_bytes(const char *s)
 
 void spec_add_shown(struct text *t, const char *value)
 {
-    int most = is_shown_as_it_is(value) ? SHOWN : SHOWN_UNCLEAN;
+    int most = text_is_clean(value) ? SHOWN : SHOWN_UNCLEAN;
     const char *end = value + strnlen(value, SHOWN);
     struct text shown = {0};
     size_t fits = 0;
@@ -158,7 +147,7 @@ static enum err_code refuse_key(const char *where, const char *key, struct err *
     if (!*key) {
         text_add(&t, "there is no key in front of '='; write key = value");
     } else {
-        const char *nearest = is_shown_as_it_is(key) ? spec_key_near(key) : NULL;
+        const char *nearest = text_is_clean(key) ? spec_key_near(key) : NULL;
         text_add(&t, "there is no key ");
         spec_add_shown(&t, key);
         if (nearest)
