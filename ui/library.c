@@ -228,6 +228,8 @@ static void done_look(void *arg, bool dropped)
     }
     free(look->results);
     free(look);
+    if (!dropped && l->again)
+        library_tick(l, true);
 }
 
 /* ---- the main thread ---- */
@@ -264,6 +266,7 @@ void library_tick(struct library *l, bool at_once)
         wait = LEAST_WAIT_NS;
     if (!l->filling)
         library_fill_extras(l);
+    l->again = l->looking && (l->again || at_once); /* it may have read what has changed since */
     if (l->looking || (l->ready && !at_once && clock_ns() - l->looked_ns < wait))
         return;
     look = mem_new(1, sizeof *look);

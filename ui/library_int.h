@@ -36,8 +36,8 @@ struct library {
     char *results;
     struct tasks *tasks;
     struct library_list *list;
-    bool ready, looking, filling;
-    bool was_there; /* the folder, at an earlier look */
+    bool ready, looking, again, filling; /* again: asked for while it looked */
+    bool was_there;                      /* the folder, at an earlier look */
     char *problem;
     uint64_t turn, marks_turn;
     uint64_t looked_ns, took_ns; /* when the last look ended, how long it took */

@@ -39,6 +39,23 @@ TEST(runs_are_text)
     kit_end(&k);
 }
 
+TEST(a_look_that_is_asked_for_during_another_comes_behind_it)
+{
+    struct kit k;
+    struct pollfd over;
+
+    kit_begin(&k);
+    kit_open(&k, NULL, 0);
+    library_tick(k.app.library, true);
+    over = (struct pollfd){tasks_fd(k.app.tasks), POLLIN, 0};
+    REQUIRE(poll(&over, 1, -1) == 1); /* it has read the folder, and was not taken yet */
+    kit_run(&k, "2026-10-29-100000-000-a-0001", "");
+    library_tick(k.app.library, true);
+    kit_turn(&k, false);
+    CHECK(count_of(&k) == 1);
+    kit_end(&k);
+}
+
 TEST(states_are_of_now)
 {
     struct kit k;
