@@ -73,7 +73,8 @@ OBJECTS := $(SOURCES:%.c=$(B)/obj/%.o) $(patsubst %,$(B)/gen/%.o,$(BUILTIN) vers
 ARCHIVE := $(B)/chorus.a
 # The flavours lie side by side; the normal one is what people start.
 PROGRAM := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus,$(B)/chorus)
-PROGRAMS := $(TESTS:%.c=$(B)/%)
+TORTURE := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/torture/*.c)))
+PROGRAMS := $(TESTS:%.c=$(B)/%) $(TORTURE)
 
 # The part for GPUs, made twice from the same sources: with the CUDA runtime and nvcc's kernels, where
 # there is a toolkit; and with a twin of the runtime over host memory and the kernels under an emulator,
@@ -153,6 +154,12 @@ check-all: ## installs what check skips tests without, clang-format and Python p
 	@sh make/venv.sh $(BUILD)/venv
 	@PATH=$(abspath $(BUILD))/venv/bin:$$PATH CHORUS_TEST_ALL=1 $(MAKE) check
 
+.PHONY: torture
+torture: ## does random harm for HOURS (1), and counts what held; ONLY=kills,flips some of it, SEED=S again
+	@sh make/deps.sh --try check
+	@$(MAKE) $(MORE) all tests
+	@BUILD=$(BUILD) HOURS='$(HOURS)' ONLY='$(ONLY)' SEED='$(SEED)' CASE='$(CASE)' bash tests/torture/run.sh
+
 .PHONY: monkey frames
 monkey: ## presses N (20000) random keys in the workbench, under the sanitizers; SEED=S again
 	@$(MAKE) $(MORE) FLAVOUR=asan all
@@ -207,7 +214,7 @@ help: ## lists the targets
 	@awk -f make/help.awk $(firstword $(MAKEFILE_LIST))
 
 # The rest says how files are made from files, and needs to know what this machine has.
-ifneq ($(filter-out run deps clean check check-all monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
+ifneq ($(filter-out run deps clean check check-all torture monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
   $(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif
@@ -390,4 +397,4 @@ $(B)/gen/version.c: FORCE
 
 .SECONDARY:
 -include $(GPU_OBJECTS:.o=.d) $(TWIN_OBJECTS:.o=.d) $(PART_OBJECTS:.o=.d) $(CUDA_OWN:.o=.d)
--include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(SPELL:$(B)/%=$(B)/obj/%.d) $(B)/obj/src/main.d
+-include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(TORTURE:$(B)/%=$(B)/obj/%.d) $(SPELL:$(B)/%=$(B)/obj/%.d) $(B)/obj/src/main.d

@@ -192,7 +192,7 @@ may_begin()
 {
     local name waits=0
     for name in "${running[@]}"; do
-        [[ $name == tests/@(ui|cli)/* ]] && waits=$((waits + 1))
+        [[ $name == tests/@(ui|cli|torture)/* ]] && waits=$((waits + 1))
     done
     if (($1)); then
         ((${#running[@]} < 2 * each && (waits < each || ${#computing[@]} == 0)))
@@ -203,16 +203,16 @@ may_begin()
 
 tsan=($TSAN_TESTS) unit=(tests/unit/*_test.c)
 
-# names WORDS...: those that are asked for. lib.sh is what the tests of a folder share.
+# names WORDS...: those that are asked for. lib.sh is what the tests of a folder share, run.sh begins them.
 names()
 {
     local name
     for name in "$@"; do
-        [[ $name == *"$only"* && $name != */lib.sh && $name != *"*"* ]] && echo "${name%.c}"
+        [[ $name == *"$only"* && $name != */@(lib|run).sh && $name != *"*"* ]] && echo "${name%.c}"
     done
 }
 # The slow ones first, so that nobody waits for the last.
-mapfile -t waiting < <(names tests/ui/*.sh tests/cli/*.sh)
+mapfile -t waiting < <(names tests/ui/*.sh tests/cli/*.sh tests/torture/*.sh)
 mapfile -t computing < <(names tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c deps-check fmt-check \
     "${tsan[@]/#/tsan }" "${unit[@]/#/asan }" "${unit[@]}")
 all=("${waiting[@]}" "${computing[@]}")

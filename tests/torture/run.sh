@@ -1,0 +1,90 @@
+#!/bin/bash
+# tests/torture/run.sh: tortures the program for HOURS (1), shared by the parts of this folder or by those that ONLY
+# names (ONLY=kills,flips), as many at a time as there are processors. What they did is added to counts.csv, where the
+# tree is as it was committed, and the figures of README.md are made from there.
+
+counts=tests/torture/counts.csv
+page=README.md
+BUILD=${BUILD:-build}
+
+# In README.md a line that links to tests/torture/PART.sh ends with a cell of how it went. Cases are counted from the
+# last run in which one failed.
+figures()
+{
+    awk -F, '
+    function thousands(n) { return n < 1000 ? n : thousands(int(n / 1000)) "," sprintf("%03d", n % 1000) }
+    FNR == NR {
+        if (FNR > 1) {
+            cases[$4] = $8 ? 0 : cases[$4] + $7
+            newest[$4] = $1 ", " $2 ", " $3
+            bad[$4] = $8 ? $8 " of " $7 " cases failed" : ""
+        }
+        next
+    }
+    match($0, /\(tests\/torture\/[a-z]+\.sh\)/) && /^\|.*\|$/ {
+        part = substr($0, RSTART + 15, RLENGTH - 19)
+        n = split($0, cell, "|")
+        figure = bad[part] ? bad[part] : thousands(cases[part] + 0) " cases, none failed"
+        $0 = substr($0, 1, length($0) - length(cell[n - 1]) - 1) " " \
+             (part in newest ? figure " (" newest[part] ")" : "not counted yet") " |"
+    }
+    { print }' $counts $page
+}
+
+if [ "$1" = --figures ]; then # for the test that they are true
+    figures
+    exit
+fi
+
+parts=()
+for part in tests/torture/*.sh; do
+    part=${part##*/} part=${part%.sh}
+    [[ $part == @(lib|run) || (-n $ONLY && ,$ONLY, != *,$part,*) ]] || parts+=("$part")
+done
+if ((${#parts[@]} == 0)); then
+    echo "torture: there is no part $ONLY; the parts are: $(cd tests/torture && ls *.sh | grep -vE '^(lib|run)\.' | sed 's/\.sh$//' | paste -sd ' ')" >&2
+    exit 2
+fi
+seed=${SEED:-$((RANDOM + 1))}
+jobs=$(nproc)
+((jobs > ${#parts[@]})) && jobs=${#parts[@]}
+each=$(awk -v hours="${HOURS:-1}" -v jobs=$jobs -v parts=${#parts[@]} \
+    'BEGIN { s = hours * 3600 * jobs / parts; print s < 1 ? 1 : int(s) }')
+logs=$(mktemp -d) || exit 1
+trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$logs"; exit 130' INT TERM HUP
+cp "$BUILD/chorus" "$logs" # building meanwhile disturbs nothing
+export CHORUS=$logs/chorus BUILD
+
+echo "seed $seed, $each s for each of: ${parts[*]}"
+for part in "${parts[@]}"; do
+    while (($(jobs -pr | wc -l) >= jobs)); do
+        wait -n
+    done
+    (
+        begun=$SECONDS
+        SEED=$seed TORTURE_SECONDS=$each bash "tests/torture/$part.sh" >"$logs/$part.log" 2>&1 </dev/null
+        echo $((SECONDS - begun)) >"$logs/$part.seconds"
+        grep -vE '^(ok|FAILED) |passed, .* skipped$' "$logs/$part.log"
+    ) &
+done
+wait
+
+machine=$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo | tr , ' ')
+commit=$(git rev-parse --short=8 HEAD 2>/dev/null)
+clean=$([ -z "$CASE" ] && git diff --quiet HEAD -- . ":!$counts" ":!$page" 2>/dev/null && echo 1 || echo 0)
+status=0
+for part in "${parts[@]}"; do
+    read -r cases failures < <(awk '/^torture / { n += $3; bad += $5 } END { print n + 0, bad + 0 }' "$logs/$part.log")
+    tail -n 1 "$logs/$part.log" | grep -q ' 0 failed, ' || status=1
+    printf '%-10s %9d cases %4d failed %6d s\n' "$part" "$cases" "$failures" "$(cat "$logs/$part.seconds")"
+    ((clean && cases)) &&
+        echo "$(date -u +%F),$commit,$machine,$part,$seed,$(cat "$logs/$part.seconds"),$cases,$failures" >>$counts
+done
+rm -rf "$logs"
+if ((clean)); then
+    page_now=$(figures) && printf '%s\n' "$page_now" >$page
+    echo "Added to $counts; the figures of $page are made from there."
+else
+    echo "Not counted: the tree has changes, or it was one case."
+fi
+exit $status
