@@ -1,0 +1,79 @@
+# The documents name what there is: every key, command and column, no file that is not in the tree, no function that is
+# not in the source.
+tree=$PWD
+. "${BASH_SOURCE%/*}/lib.sh"
+design=$tree/docs/design.md
+export CHORUS_FAKE=only
+
+# section HEADING: the lines from a heading to the next one
+section()
+{
+    awk -v heading="$1" '/^#/ { inside = $0 ~ "^#+ " heading "$" } inside' "$design"
+}
+
+# all_named NAME SECTION WORD...: each word stands in the section in backquotes, alone or first
+all_named()
+{
+    local name=$1 text missing="" word
+    text=$(section "$2")
+    shift 2
+    (($# > 2)) || missing=" no words"
+    for word; do
+        grep -qE "\`$word[\` ]" <<<"$text" || missing+=" $word"
+    done
+    if [ -z "$missing" ]; then ok "$name"; else fail "$name" "missing:$missing"; fi
+}
+
+all_named "every key of an experiment" Keys $("$CHORUS" help keys | sed -nE 's/^  ([a-z_0-9]+) .*/\1/p' | grep -v chorus)
+all_named "every command" Commands $("$CHORUS" help | sed -nE 's/^  ([a-z]+) .*/\1/p') go stop note
+
+# columns FILE NAME [CUT]: the header of a file is the block below "NAME:", or "then:" for sweep.csv
+columns()
+{
+    local want got
+    want=$(sed -n "/^$2/,\$p" "$design" | awk '/^```/ { if (inside) exit; inside = 1; next } inside' | tr -d '\n')
+    got=$(head -n 1 "$1" | tr -d '\r')
+    if [ "$want" = "${got#"$3"}" ]; then ok "the columns of ${1##*/}"; else fail "the columns of ${1##*/}" "$got"; fi
+}
+exits 0 "$CHORUS" run tiny.ini mode=ensemble members=2 epochs=1 --quiet
+run=$(cat out)
+for file in run epochs members devices steps; do
+    columns "$run/$file.csv" "$file.csv:"
+done
+exits 0 "$CHORUS" run tiny.ini lr=0.1,0.2 epochs=1 --name two --quiet
+columns results/sweeps/two/sweep.csv "sweep.csv has" "cell,run,state,reason,lr,"
+all_named "every state" States waiting running paused stopped done diverged oom failed skipped dead broken
+
+# Links to files of the tree, and to headings of them. A part of the torture may be promised before it is written.
+slug()
+{
+    sed -nE 's/^#+ //p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+cd "$tree" || exit 1
+broken="" links=0
+for page in *.md docs/*.md experiments/*.md results/*.md tests/*.md tests/gpu/*.md; do
+    while read -r link; do
+        file=${link%%#*} anchor=""
+        [[ $link == *'#'* ]] && anchor=${link#*#}
+        target=$(realpath -m --relative-to=. "$(dirname "$page")/$file")
+        [ -z "$file" ] && target=$page
+        links=$((links + 1))
+        [[ $target != ..* && -e $target ]] || broken+=" $page:$link"
+        [ -z "$anchor" ] || slug "$target" | grep -qx -- "$anchor" || broken+=" $page:$link"
+    done < <(grep -oE '\]\([^)]+\)' "$page" | sed -E 's/^\]\(//; s/\)$//' | grep -vE '^[a-z]+://|tests/torture/[a-z]+\.sh$')
+done
+if [ -z "$broken" ] && ((links > 20)); then ok "links lead somewhere"; else fail "links lead somewhere" "$links:$broken"; fi
+
+# The two walks name functions.
+missing="" functions=0
+for name in $(section "The way of a.*" | grep -oE '`[a-z]+(_[a-z]+)*`' | tr -d '`' | sort -u); do
+    functions=$((functions + 1))
+    grep -rqE "[ *(>]$name\(|\b$name\)\(" src ui || missing+=" $name"
+done
+if [ -z "$missing" ] && ((functions > 40)); then
+    ok "the functions of the walks"
+else
+    fail "the functions of the walks" "$functions:$missing"
+fi
+cd "$work" || exit 1
+finish
