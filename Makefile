@@ -185,12 +185,12 @@ bench-gpu: ## compares the speed on a GPU with PyTorch's and JAX's; MODEL=lenet 
 gpu-kit: ## makes build/gpu-kit: all that testing on a machine with a GPU needs, in 54 MiB
 
 .PHONY: screens
-screens: ## draws the pictures of screens in README.md anew: some minutes
+screens: ## draws the pictures of screens in README.md and docs/manual.md anew: some minutes
 screens: $(PROGRAM)
 	@sh make/screens.sh $(PROGRAM) experiments/example-report/screens
 
 .PHONY: example
-example: ## trains anew what the reports of README.md tell of: a quarter of an hour, on an idle machine
+example: ## trains anew what the reports of docs/manual.md tell of: a quarter of an hour, on an idle machine
 example: $(PROGRAM)
 	@sh make/example.sh $(PROGRAM) experiments/example-report $(BUILD)/example
 

@@ -1,5 +1,5 @@
-# make/screens.sh CHORUS FOLDER: the pictures of screens that README.md shows, drawn by the program
-# itself from runs made for it: two to five minutes on two cores.
+# make/screens.sh CHORUS FOLDER: the pictures of screens that README.md and docs/manual.md show, drawn by
+# the program itself from runs made for it: two to five minutes on two cores.
 set -e
 chorus=$1 to=$2
 scratch=$(mktemp -d)

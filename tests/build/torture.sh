@@ -1,5 +1,5 @@
 # How the torture is counted and repeated: tests/torture/run.sh over a small tree with one made-up part, which fails
-# where ./bad says so; and the figures of README.md are those of the counts.
+# where ./bad says so; and the figures of docs/manual.md are those of the counts.
 
 . tests/build/lib.sh
 
@@ -11,13 +11,13 @@ holds()
     check "$name" "$*" "$@"
 }
 
-holds "the figures of README.md are made from counts.csv" \
-    cmp <(bash tests/torture/run.sh --figures) README.md
+holds "the figures of docs/manual.md are made from counts.csv" \
+    cmp <(bash tests/torture/run.sh --figures) docs/manual.md
 
 source=$PWD
 tree()
 {
-    cd "$work" && rm -rf tree && mkdir -p tree/tests/torture tree/build/normal && cd tree || exit 1
+    cd "$work" && rm -rf tree && mkdir -p tree/docs tree/tests/torture tree/build/normal && cd tree || exit 1
     cp -r "$source/tests/cli" tests && cp "$source"/tests/torture/{run,lib}.sh tests/torture
     cp "$(type -P true)" build/chorus
     cat >tests/torture/demo.sh <<'SH'
@@ -32,7 +32,7 @@ finish
 SH
     touch bad
     echo "date,commit,machine,part,seed,seconds,cases,failed" >tests/torture/counts.csv
-    printf '| it holds | [demo](tests/torture/demo.sh): a glass | not counted yet |\n' >README.md
+    printf '| it holds | [demo](../tests/torture/demo.sh): a glass | not counted yet |\n' >docs/manual.md
     printf 'build\nbad*\nlog\n' >.gitignore
     git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm first
 }
@@ -44,7 +44,7 @@ torment()
 
 row_is()
 {
-    grep -qE "$1" README.md || { cat README.md log; false; }
+    grep -qE "$1" docs/manual.md || { cat docs/manual.md log; false; }
 }
 
 tree

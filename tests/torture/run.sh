@@ -1,13 +1,13 @@
 #!/bin/bash
 # tests/torture/run.sh: tortures the program for HOURS (1), shared by the parts of this folder or by those that ONLY
 # names (ONLY=kills,flips), as many at a time as there are processors. What they did is added to counts.csv, where the
-# tree is as it was committed, and the figures of README.md are made from there.
+# tree is as it was committed, and the figures of docs/manual.md are made from there.
 
 counts=tests/torture/counts.csv
-page=README.md
+page=docs/manual.md
 BUILD=${BUILD:-build}
 
-# In README.md a line that links to tests/torture/PART.sh ends with a cell of how it went. Cases are counted from the
+# In that page a line that links to tests/torture/PART.sh ends with a cell of how it went. Cases are counted from the
 # last run in which one failed.
 figures()
 {
@@ -21,8 +21,9 @@ figures()
         }
         next
     }
-    match($0, /\(tests\/torture\/[a-z]+\.sh\)/) && /^\|.*\|$/ {
-        part = substr($0, RSTART + 15, RLENGTH - 19)
+    match($0, /\((\.\.\/)?tests\/torture\/[a-z]+\.sh\)/) && /^\|.*\|$/ {
+        part = substr($0, RSTART, RLENGTH - 4)
+        sub(/.*\//, "", part)
         n = split($0, cell, "|")
         figure = bad[part] ? bad[part] : thousands(cases[part] + 0) " cases, none failed"
         $0 = substr($0, 1, length($0) - length(cell[n - 1]) - 1) " " \
