@@ -40,7 +40,7 @@ commands()
         *) fail "$line" "status $status: $(tail -n 3 err.log)" ;;
         esac
         case $line in
-        *--background) until_true 20 grep -q ,running, results/*/run.csv ;;
+        *--background) until_true 20 eval 'grep -q ,running, results/*/run.csv' ;; # also of a folder that is new
         # the next cell is at work: @ is it
         "chorus stop @"*) until_true 20 eval '! sweep_runs || state_is "$(ls -d results/2*/ | tail -n 1)" running' ;;
         esac
