@@ -30,7 +30,7 @@ enum err_code err_set(struct err *e, enum err_code code, const char *fmt, ...) P
 enum err_code err_errno(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* One line of context a level: puts "context: " in front of the text. Returns e's code. */
 enum err_code err_context(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* The exit code that DESIGN's commands promise for it. */
+/* The exit code that docs/design.md promises for it. */
 int err_exit_code(enum err_code code);
 
 #define TRY(call)                                                                                  \

@@ -72,7 +72,7 @@ int data_only_class(const struct data_part *part);
 
 /* Image i of a part as floats (h, w, c). */
 void data_image(const struct data_set *set, const struct data_part *part, size_t i, float *out);
-/* The same through DESIGN §6's augmentation; place: the image's place in the epoch. What is padded
+/* The same through the augmentation of docs/keys.md; place: the image's place in the epoch. What is padded
  * or erased is 0 in the floats handed out, so after `normalize`. */
 void data_image_augmented(const struct data_set *set, const struct data_part *part, size_t i,
                           unsigned augment, int crop_pad, struct rng_key order_key, uint64_t place,

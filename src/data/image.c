@@ -1,4 +1,4 @@
-/* One image as floats, plain or through DESIGN §6's augmentation. */
+/* One image as floats, plain or through the augmentation of docs/keys.md. */
 #include "data/data.h"
 
 #include <string.h>

@@ -75,7 +75,7 @@ struct net {
     enum spec_init init; /* what the text says, never SPEC_INIT_MODEL */
     double init_std;
     double flops; /* an image: forward + weights' gradients + inputs' gradients but the first
-                             layer's, 2 a multiply-add, as DESIGN §11 counts */
+                             layer's, 2 a multiply-add, as docs/design.md counts */
     double flops_forward; /* an image */
 };
 
@@ -90,7 +90,7 @@ struct net_wants {
  * only its own params; an unknown model.NAME is an error. Fewer outputs than classes is one too. */
 enum err_code net_parse(struct net **out, const char *text, size_t n, const char *file,
                         const struct net_wants *wants, struct err *e) MUST_USE;
-/* By DESIGN's rule: built-in name, a name in ./models, or a path (with a slash, or ending .net). */
+/* By docs/design.md: a built-in name, a name in ./models, or a path (with a slash, or ending .net). */
 enum err_code net_open(struct net **out, const char *model, const struct net_wants *wants,
                        struct err *e) MUST_USE;
 /* The file that a model's name or path means; NULL: it is built in. The caller frees it. */

@@ -74,7 +74,7 @@ enum err_code record_read_entry(const char *folder, struct record_entry *out,
 /* Why a broken run can be used for nothing, and what to do with it. ERR_INPUT where it is broken. */
 enum err_code record_check_whole(const struct record_entry *entry, struct err *e) MUST_USE;
 
-/* Runs by DESIGN §7's RUN names: a folder, what runs or a sweep were called, a part of one run's
+/* Runs by the RUN names of docs/design.md: a folder, what runs or a sweep were called, a part of one run's
  * name, @, @2, @best, or a filter (record/filter.h). Filters choose among all runs, one after the
  * other; the others are looked up in what they leave; several of these unite. In the order of the
  * names, each run once, the oldest first where one name stands for many. Without names: all runs.

@@ -118,7 +118,7 @@ struct spec_key {
     const char *values;   /* what is allowed, for error messages and help */
     const char *help;     /* one sentence */
 };
-extern const struct spec_key spec_keys[]; /* in the order of DESIGN §4; ends with a NULL name */
+extern const struct spec_key spec_keys[]; /* in the order of run.csv; ends with a NULL name */
 int spec_key_find(const char *name);      /* -1 where there is none; "model.X" finds "model" */
 /* The key that is perhaps meant, or NULL: lr of LR, else the one whose letters are nearest. */
 const char *spec_key_near(const char *name);
@@ -165,7 +165,7 @@ void spec_write(const struct spec *s, struct text *out);
 
 /* The learning rate after lr_rule. */
 double spec_base_lr(const struct spec *s, int64_t batch);
-/* The learning rate of the update with t updates done, by DESIGN §4's schedules. */
+/* The learning rate of the update with t updates done, by the schedules of docs/design.md. */
 double spec_lr_at(const struct spec *s, double base_lr, int64_t t, int64_t steps_per_epoch);
 
 /* Experiments built into the program: text of "flax-ensemble" or NULL. spec_builtin_name(i) is NULL

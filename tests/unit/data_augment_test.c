@@ -1,4 +1,4 @@
-/* Augmentation against DESIGN §6's words, carried out one after the other on a padded copy. */
+/* Augmentation against the words of docs/keys.md, carried out one after the other on a padded copy. */
 #include "tests/unit/data_kit.h"
 
 enum { H = 9, W = 6, C = 2, SIZE = H * W * C };

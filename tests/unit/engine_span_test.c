@@ -1,4 +1,4 @@
-/* What a backend is given: the orders of DESIGN's keys, the batches, the learning rates. */
+/* What a backend is given: the orders of docs/keys.md, the batches, the learning rates. */
 #include "tests/unit/engine_help.h"
 
 #include "net/net.h"
