@@ -75,5 +75,10 @@ if [ -z "$missing" ] && ((functions > 40)); then
 else
     fail "the functions of the walks" "$functions:$missing"
 fi
+missing=""
+for name in $(grep -oE '`[a-z]+\.h`' docs/design.md | tr -d '`' | sort -u); do
+    find src ui -name "$name" | grep -q . || missing+=" $name"
+done
+if [ -z "$missing" ]; then ok "the headers of the rooms"; else fail "the headers of the rooms" "missing:$missing"; fi
 cd "$work" || exit 1
 finish
