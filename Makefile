@@ -203,6 +203,11 @@ tsan-tests: $(TSAN_TESTS:%.c=$(B)/%)
 deps-check: ## proves from the includes that every room knows only those it may know
 	@sh make/walls.sh .
 
+.PHONY: size
+size: ## prints lines by room, the fullest folder and circles of files, and fails above make/size.txt
+size: all tests
+	@sh make/size.sh $(B)
+
 .PHONY: fmt fmt-check
 fmt: ## formats the source with clang-format
 	@sh make/format.sh

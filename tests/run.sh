@@ -179,6 +179,7 @@ begin()
 {
     case $1 in
     deps-check) start "$1" single "$1" sh make/walls.sh . ;;
+    size-check) start "$1" single "$1" sh make/size.sh "$BUILD/normal" ;;
     fmt-check) start "$1" single "$1" sh make/format.sh --check ;;
     asan\ *) start "$1" $limit "$BUILD/asan/${1#* }" ;;
     tsan\ *) start "$1" $limit $fixed "$BUILD/tsan/${1#* }" ;;
@@ -213,7 +214,7 @@ names()
 }
 # The slow ones first, so that nobody waits for the last.
 mapfile -t waiting < <(names tests/ui/*.sh tests/cli/*.sh tests/torture/*.sh)
-mapfile -t computing < <(names tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c deps-check fmt-check \
+mapfile -t computing < <(names tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c deps-check fmt-check size-check \
     "${tsan[@]/#/tsan }" "${unit[@]/#/asan }" "${unit[@]}")
 all=("${waiting[@]}" "${computing[@]}")
 while ((${#waiting[@]} + ${#computing[@]})); do

@@ -13,6 +13,7 @@ tree()
     cp "$(type -P true)" build/chorus
     printf 'echo deps >>tries\necho no walls\n' >make/walls.sh
     printf 'echo fmt >>tries\necho no format\n' >make/format.sh
+    printf 'echo size >>tries\necho no size\n' >make/size.sh
     for name in "$@"; do
         {
             printf 'echo %s >>tries\ntry=$(grep -c -x %s tries)\n' "$name" "$name"
@@ -130,8 +131,8 @@ once() # once TEST...: each of them has one try
 what="a test that passes alone"
 tree flaky beside passes
 tests
-sums "5 passed, 0 failed, 0 skipped 0"
-check "$what: it has two tries, the others one" "$(cat tries)" test "$(sort tries | paste -sd' ')" = "beside deps flaky flaky fmt passes"
+sums "6 passed, 0 failed, 0 skipped 0"
+check "$what: it has two tries, the others one" "$(cat tries)" test "$(sort tries | paste -sd' ')" = "beside deps flaky flaky fmt passes size"
 sed -n '/^flaky:$/,$p' out >tail
 has tail "tests/cli/flaky.sh failed first, and passed alone: build/check/tests-cli-flaky.sh.first.log"
 has tail "FAILED a glass: it fell"
@@ -141,7 +142,7 @@ has build/check/tests-cli-flaky.sh.log "^ok all"
 what="one that fails twice, and one that does not"
 tree broken again
 tests
-sums "3 passed, 1 failed, 0 skipped 1"
+sums "4 passed, 1 failed, 0 skipped 1"
 check "$what: two tries each" "$(cat tries)" test "$(tries broken) $(tries again)" = "2 2"
 has out "^  tests/cli/broken.sh: build/check/tests-cli-broken.sh.log"
 has build/check/tests-cli-broken.sh.first.log "a bowl: try 1"
@@ -153,13 +154,13 @@ check "$what: the other is not flaky" "$(cat tail)" test "$(grep -c broken tail)
 what="three that fail"
 tree again thrice broken
 tests
-sums "2 passed, 3 failed, 0 skipped 1"
+sums "3 passed, 3 failed, 0 skipped 1"
 once again thrice broken
 
 what="a crash and a hang"
 tree crash hang
 tests CHORUS_TEST_LIMIT=1
-sums "2 passed, 2 failed, 0 skipped 1"
+sums "3 passed, 2 failed, 0 skipped 1"
 once crash hang
 has out "it did not end in time"
 
@@ -168,7 +169,7 @@ for pair in "address undefined" "threads leaks"; do
     # shellcheck disable=SC2086
     tree $pair
     tests
-    sums "2 passed, 2 failed, 0 skipped 1"
+    sums "3 passed, 2 failed, 0 skipped 1"
     # shellcheck disable=SC2086
     once $pair
 done
@@ -176,13 +177,13 @@ done
 what="a crash below a test"
 tree child
 tests
-sums "2 passed, 1 failed, 0 skipped 1"
+sums "3 passed, 1 failed, 0 skipped 1"
 once child
 
 what="one beside a crash"
 tree crash again
 tests
-sums "3 passed, 1 failed, 0 skipped 1"
+sums "4 passed, 1 failed, 0 skipped 1"
 check "$what: it has two tries, the crash one" "$(cat tries)" test "$(tries again) $(tries crash)" = "2 1"
 
 what="walls and format"
@@ -190,12 +191,12 @@ tree passes
 echo '[ "$(grep -c deps tries)" != 1 ]' >>make/walls.sh
 echo '[ "$(grep -c fmt tries)" != 1 ]' >>make/format.sh
 tests
-sums "1 passed, 2 failed, 0 skipped 1"
+sums "2 passed, 2 failed, 0 skipped 1"
 once deps fmt
 
 what="all of the tests"
 tree again
 tests CHORUS_TEST_ALL=1
-sums "2 passed, 1 failed, 0 skipped 1"
+sums "3 passed, 1 failed, 0 skipped 1"
 once again
 finish
