@@ -1,4 +1,5 @@
 /* main.c: from the command line to a verb. */
+#include "base/trace.h"
 #include "cli/cli.h"
 #include "cli/launcher.h"
 #include "cli/live.h"
@@ -113,7 +114,7 @@ static int refuse_before_verb(int argc, char **argv, int verb)
     return err_exit_code(ERR_INPUT);
 }
 
-int main(int argc, char **argv)
+static int start(int argc, char **argv)
 {
     int verb;
 
@@ -143,4 +144,18 @@ int main(int argc, char **argv)
         return code ? code : cli_key_help(argv[2], "\nThe key of that name\n");
     }
     return dispatch(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = {0};
+    int code;
+
+    if (trace_start(&e) != ERR_OK)
+        return cli_fail(&e);
+    for (int i = 0; i < argc; i++)
+        TRACE(CLI, 1, "%s %s", i ? "with" : "started:", argv[i]);
+    code = start(argc, argv);
+    TRACE(CLI, 1, "ends with %d", code);
+    return code;
 }

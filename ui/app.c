@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "ui/beat.h"
 #include "ui/claim.h"
 #include "ui/crash.h"
@@ -39,6 +40,7 @@ uint64_t app_ns(const struct app *app)
 
 void app_show(struct app *app, int screen)
 {
+    TRACE(UI, 1, "screen %d", screen + 1);
     app->shown = screen;
     app->own->shown_ns = clock_ns();
     app->own->awaited = true;

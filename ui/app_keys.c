@@ -3,6 +3,7 @@
 #include "ui/app_int.h"
 
 #include "base/clock.h"
+#include "base/trace.h"
 #include "ui/share.h"
 
 #include <string.h>
@@ -112,6 +113,7 @@ static void handle(struct app *app, const struct key *key)
     const struct screen *s = app_screens[app->shown];
     struct key hinted;
 
+    TRACE(UI, 2, "key %d", (int)key->code);
     if (keep_from_pasting(app, key))
         return;
 

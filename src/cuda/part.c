@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/trace.h"
 #include "cuda/comm.h"
 #include "cuda/cuda_int.h"
 #include "cuda/dnn.h"
@@ -213,7 +214,9 @@ const struct cuda_part *chorus_cuda_part(void)
         .log = log_to,
         .clock = cuda_work_by,
     };
+    struct err ignored;
 
+    (void)!trace_start(&ignored); /* the program has refused what is wrong */
     part.build = !strcmp(cuda_rt()->name, "twin") ? "host twin" : "sm_" CUDA_ARCHES " and PTX";
     return &part;
 }

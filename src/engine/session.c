@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,17 @@
 
 void run_send(struct run *r, struct message *m)
 {
+    static const char *const kinds[] = {
+        [MESSAGE_PLANNED] = "its plan is made",
+        [MESSAGE_OPENED] = "the backend stands ready",
+        [MESSAGE_ROWS] = "rows",
+        [MESSAGE_SNAPSHOT] = "a snapshot",
+        [MESSAGE_PAUSED] = "paused",
+        [MESSAGE_WENT_ON] = "went on",
+        [MESSAGE_ENDED] = "it ends",
+    };
+
+    TRACE(ENGINE, 2, "%s at step %lld", kinds[m->kind], (long long)m->at.n.step);
     pthread_mutex_lock(&r->lock);
     while (r->messages >= MESSAGES_MAX)
         pthread_cond_wait(&r->changed, &r->lock);
@@ -519,8 +531,10 @@ void *session_main(void *arg)
         pthread_cond_wait(&r->changed, &r->lock);
     code = r->answer == ANSWER_GO ? ERR_OK : ERR_STOPPED;
     pthread_mutex_unlock(&r->lock);
-    if (code == ERR_OK)
+    if (code == ERR_OK) {
+        trace_work(io_last_part(r->path));
         train_and_end(r, &w);
+    }
     record_weights_free(&w);
     return NULL;
 }

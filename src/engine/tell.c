@@ -1,8 +1,10 @@
 /* What a run says: events and statuses on the wire, lines in its log. */
 #include "engine/engine_int.h"
 
+#include "base/io.h"
 #include "base/loss.h"
 #include "base/mem.h"
+#include "base/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,6 +59,8 @@ void run_tell_state(struct run *r, enum wire_state state, enum err_code code, co
     struct wire_event event = {
         .kind = WIRE_STATE, .run = r->number, .u.state = {.state = state, .code = code}};
 
+    TRACE(ENGINE, 1, "%s is %s%s%s", r->path ? io_last_part(r->path) : "a run",
+          wire_state_name(state), reason && *reason ? ": " : "", reason ? reason : "");
     r->state = state;
     run_status(r, code, reason);
     event.slot = text_slot(r, reason);

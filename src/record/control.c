@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "record/disk.h"
 #include "record/reader.h"
 #include "record/record_int.h"
@@ -83,6 +84,7 @@ bool record_next_control(struct record *r, char *line, size_t room)
             memcpy(line, trimmed, kept);
             line[kept] = 0;
         }
+        TRACE(RECORD, 1, "control of %s: %s", r->folder, trimmed);
         free(copy);
         if (any)
             return true;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 
@@ -66,6 +67,7 @@ enum err_code record_hold(const char *folder, bool make, struct record_hold *h, 
     else if (code == ERR_OK && !take(h->lock))
         code = errno == EWOULDBLOCK || errno == EINTR ? say_held(folder, h->lock, e)
                                                       : err_errno(e, "cannot lock %s", folder);
+    TRACE(RECORD, 1, "%s %s", code == ERR_OK ? "held" : "not held", folder);
     if (code != ERR_OK)
         record_let_go(h);
     return code;

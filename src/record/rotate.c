@@ -2,6 +2,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "record/record_int.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ enum err_code record_checkpoint(struct record *r, const char *as,
     }
     if (code == ERR_OK)
         code = io_sync_folder(r->folder, e);
+    TRACE(RECORD, 1, "%s %s", path, code == ERR_OK ? "written" : "not written");
     free(path);
     free(temp);
     free(prev);

@@ -1,5 +1,6 @@
 #include "wire/wire.h"
 #include "base/mem.h"
+#include "base/trace.h"
 
 #include <errno.h>
 #include <math.h>
@@ -103,6 +104,7 @@ static void set_fd(struct wire *w, bool readable)
 
 void wire_post(struct wire *w, const struct wire_event *event)
 {
+    TRACE(WIRE, 2, "event %d of run %u", (int)event->kind, (unsigned)event->run);
     pthread_mutex_lock(&w->lock);
     w->serial++;
     if (w->count == w->room) {
@@ -318,6 +320,8 @@ bool wire_send(struct wire *w, const struct wire_command *command)
         pthread_cond_broadcast(&w->wake);
     }
     pthread_mutex_unlock(&w->lock);
+    TRACE(WIRE, 1, "command %d to run %u%s", (int)command->kind, (unsigned)command->run,
+          sent ? "" : ", for which there is no room");
     return sent;
 }
 
