@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <float.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -235,23 +236,22 @@ bool spec_key_names(const char *key)
     return !left_out[i];
 }
 
+static struct spec usual;
+
+static void make_usual(void)
+{
+    struct err ignored;
+
+    for (int key = 0; key < SPEC_KEYS;
+         key++) /* words are no value: 0 says that other keys decide */
+        (void)!spec_set(&usual, spec_keys[key].name, spec_keys[key].fallback, NULL, NULL, &ignored);
+    usual.given = usual.dotted = 0;
+}
+
 void spec_default(struct spec *s)
 {
-    memset(s, 0, sizeof *s); /* the padding too: equal experiments are equal bytes */
-    strcpy(s->model, "lenet");
-    strcpy(s->data, "fashion-mnist");
-    s->devices = 1;
-    s->batch = 256;
-    s->epochs = 10;
-    s->momentum = s->beta1 = 0.9;
-    s->beta2 = 0.999;
-    s->epsilon = 1e-8;
-    s->lr = 0.1;
-    s->lr_batch = 256;
-    s->step_epochs = 10;
-    s->step_factor = 0.1;
-    s->shuffle = true;
-    s->repeats = 1;
-    s->log_every = 10;
-    s->keep = SPEC_KEEP_LAST | SPEC_KEEP_BEST;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_usual);
+    memcpy(s, &usual, sizeof *s); /* the padding too: equal experiments are equal bytes */
 }
