@@ -1,5 +1,6 @@
-# `make help` lists the targets. V=1 shows the commands; FLAVOUR=asan, tsan, nocuda or kit builds that one
-# under build/FLAVOUR (kit: what runs where no package is); CC, CFLAGS, LDFLAGS and BUILD (the folder) may be set too.
+# `make help` lists the targets. V=1 shows the commands; FLAVOUR=asan, tsan, nocuda, kit or fuzz builds that one
+# under build/FLAVOUR (kit: what runs where no package is; fuzz: what libFuzzer of clang drives); CC, CFLAGS, LDFLAGS
+# and BUILD (the folder) may be set too.
 
 VERSION := 0.1.0
 
@@ -16,7 +17,7 @@ JOBS    := $(shell nproc 2>/dev/null || echo 2)
 MORE     = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
 ifeq ($(origin CC),default)
-CC      := cc
+CC      := $(if $(filter fuzz,$(FLAVOUR)),clang,cc)
 endif
 CFLAGS  ?= -O2 -g
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
@@ -33,8 +34,10 @@ FLAGS_nocuda :=
 FLAGS_kit :=
 FLAGS_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FLAGS_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_fuzz := -O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all \
+  -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow
 ifeq ($(origin FLAGS_$(FLAVOUR)),undefined)
-$(error There is no flavour $(FLAVOUR): it is normal, asan, tsan, nocuda or kit)
+$(error There is no flavour $(FLAVOUR): it is normal, asan, tsan, nocuda, kit or fuzz)
 endif
 
 # Flags of one file or of one room. The CPU backend compiles its kernels once for each instruction
@@ -67,6 +70,9 @@ OWN_FLAGS := $(foreach v,$(sort $(filter ROOM_FLAGS_% FILE_FLAGS_%,$(.VARIABLES)
 # The room cuda is a shared object of its own (below); only what loads it is of the program.
 SOURCES := $(filter-out src/main.c src/cuda/%,$(sort $(wildcard src/*.c src/*/*.c ui/*.c))) \
   src/cuda/load.c
+ifeq ($(FLAVOUR),fuzz) # the rooms that read files
+SOURCES := $(filter $(foreach r,base rng spec net wire data record study draw,src/$(r)/%) ui/%,$(SOURCES))
+endif
 TESTS   := $(sort $(wildcard tests/unit/*_test.c tests/parity/*_test.c))
 BUILTIN := net_builtin spec_builtin
 OBJECTS := $(SOURCES:%.c=$(B)/obj/%.o) $(patsubst %,$(B)/gen/%.o,$(BUILTIN) version)
@@ -75,6 +81,10 @@ ARCHIVE := $(B)/chorus.a
 PROGRAM := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus,$(B)/chorus)
 TORTURE := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/torture/*.c)))
 PROGRAMS := $(TESTS:%.c=$(B)/%) $(TORTURE)
+# A program for each parser; libFuzzer has a main of its own.
+FUZZ    := tests/torture/fuzz
+FUZZERS := $(patsubst %.c,$(B)/%,$(filter-out $(FUZZ)/main.c $(FUZZ)/files.c,$(sort $(wildcard $(FUZZ)/*.c))))
+FUZZ_OBJECTS := $(B)/obj/$(FUZZ)/files.o $(if $(filter fuzz,$(FLAVOUR)),,$(B)/obj/$(FUZZ)/main.o)
 
 # The part for GPUs, made twice from the same sources: with the CUDA runtime and nvcc's kernels, where
 # there is a toolkit; and with a twin of the runtime over host memory and the kernels under an emulator,
@@ -144,7 +154,7 @@ check-parts: check-normal check-asan check-tsan
 check-normal:
 	@$(MAKE) all tests $(if $(CUDA),$(GPU_PROGRAM))
 check-asan:
-	@$(MAKE) FLAVOUR=asan all unit-tests
+	@$(MAKE) FLAVOUR=asan all unit-tests fuzzers
 check-tsan:
 	@$(MAKE) FLAVOUR=tsan all tsan-tests
 
@@ -158,7 +168,15 @@ check-all: ## installs what check skips tests without, clang-format and Python p
 torture: ## does random harm for HOURS (1), and counts what held; ONLY=kills,flips some of it, SEED=S again
 	@sh make/deps.sh --try check
 	@$(MAKE) $(MORE) all tests
+	$(if $(or $(if $(ONLY),,all),$(findstring fuzz,$(ONLY))),@$(MAKE) $(MORE) FLAVOUR=asan fuzzers
+	@if command -v clang >/dev/null; then $(MAKE) $(MORE) FLAVOUR=fuzz fuzzers; fi)
 	@BUILD=$(BUILD) HOURS='$(HOURS)' ONLY='$(ONLY)' SEED='$(SEED)' CASE='$(CASE)' bash tests/torture/run.sh
+
+.PHONY: fuzz fuzzers
+fuzz: ## fuzzes TARGET (csv, net, ...: tests/torture/fuzz) for HOURS (1) with libFuzzer of clang
+	@$(MAKE) $(MORE) FLAVOUR=fuzz fuzzers
+	@BUILD=$(BUILD) TARGET='$(TARGET)' HOURS='$(HOURS)' bash tests/torture/fuzz.sh
+fuzzers: $(FUZZERS)
 
 .PHONY: monkey frames
 monkey: ## presses N (20000) random keys in the workbench, under the sanitizers; SEED=S again
@@ -219,7 +237,7 @@ help: ## lists the targets
 	@awk -f make/help.awk $(firstword $(MAKEFILE_LIST))
 
 # The rest says how files are made from files, and needs to know what this machine has.
-ifneq ($(filter-out run deps clean check check-all torture monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
+ifneq ($(filter-out run deps clean check check-all torture fuzz monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
   $(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif
@@ -296,6 +314,9 @@ $(ARCHIVE): $(OBJECTS) $(B)/objects
 $(PROGRAM): $(B)/obj/src/main.o $(ARCHIVE)
 	$(link)
 $(filter-out $(TWIN_TESTS:%.c=$(B)/%),$(PROGRAMS)) $(SPELL): $(B)/%: $(B)/obj/%.o $(ARCHIVE)
+	$(link)
+$(FUZZERS): private LDFLAGS += $(if $(filter fuzz,$(FLAVOUR)),-fsanitize=fuzzer)
+$(FUZZERS): $(B)/%: $(B)/obj/%.o $(FUZZ_OBJECTS) $(ARCHIVE)
 	$(link)
 
 # What of the program the part needs besides (errors, text, keys) it holds itself.
@@ -402,4 +423,4 @@ $(B)/gen/version.c: FORCE
 
 .SECONDARY:
 -include $(GPU_OBJECTS:.o=.d) $(TWIN_OBJECTS:.o=.d) $(PART_OBJECTS:.o=.d) $(CUDA_OWN:.o=.d)
--include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(TORTURE:$(B)/%=$(B)/obj/%.d) $(SPELL:$(B)/%=$(B)/obj/%.d) $(B)/obj/src/main.d
+-include $(OBJECTS:.o=.d) $(TESTS:%.c=$(B)/obj/%.d) $(TORTURE:$(B)/%=$(B)/obj/%.d) $(FUZZERS:$(B)/%=$(B)/obj/%.d) $(FUZZ_OBJECTS:.o=.d) $(SPELL:$(B)/%=$(B)/obj/%.d) $(B)/obj/src/main.d

@@ -23,6 +23,7 @@ check python3                plays the person at a terminal
 check tmux                   is the terminal of a test from start to end
 check locales                has countries with a comma in their numbers
 all   clang-format           checks the style of the source
+all   clang                  finds inputs that reach new code, with its libFuzzer
 all   python3-venv           opens the weights in Python, the CSVs in pandas
 all   chromium               opens the page of a report
 all   fonts-dejavu-core      lets it write

@@ -124,7 +124,7 @@ check install_strips_none_where_asked "$(grep '^install' "$work/out")" test \
 
 run FLAVOUR=vanilla
 check an_unknown_flavour_is_refused "$(cat "$work/err")" \
-    grep -q 'no flavour vanilla: it is normal, asan, tsan, nocuda or kit' "$work/err"
+    grep -q 'no flavour vanilla: it is normal, asan, tsan, nocuda, kit or fuzz' "$work/err"
 
 # Flavours lie side by side: none writes or reads a file of another.
 for flavour in normal asan tsan nocuda; do

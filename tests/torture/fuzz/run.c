@@ -1,0 +1,65 @@
+/* run.csv: what is read and written again reads as the same run; with another run at hand, whose like fields are not
+ * read, it is the same too. */
+#include "tests/torture/fuzz/fuzz.h"
+
+#include "base/mem.h"
+#include "record/reader.h"
+#include "record/record_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH "/r/run.csv"
+
+static void point(const struct text *cells, const char **cell)
+{
+    const char *at = text_str(cells);
+
+    for (int i = 0; i < RECORD_COLUMNS; i++, at += strlen(at) + 1)
+        cell[i] = at;
+}
+
+/* Of a run that differs in a few fields from one at hand only these are read. */
+static void take_like(const struct text *cells, const char *written)
+{
+    static struct record_run like, run, plain;
+    struct text like_cells = {0}, text = {0};
+    const char *cell[RECORD_COLUMNS], *like_cell[RECORD_COLUMNS];
+    struct err e = {0};
+
+    record_run_text(&plain, &text); /* a run of nothing but zeros need not read back */
+    fuzz_put(PATH, text.s, text.n);
+    text_clear(&text);
+    if (record_read_cells(PATH, &like, &like_cells, &e) == ERR_OK) {
+        point(cells, cell);
+        point(&like_cells, like_cell);
+        MUST(record_take_cells(&run, cell, &like, like_cell, &e) == ERR_OK);
+        record_run_text(&run, &text);
+        MUST_BE(text_str(&text), written);
+    }
+    text_free(&text);
+    text_free(&like_cells);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    static struct record_run run;
+    struct text first = {0}, second = {0}, cells = {0};
+    struct err e = {0};
+
+    fuzz_begin();
+    fuzz_put(PATH, bytes, n);
+    if (fuzz_taken(record_read_cells(PATH, &run, &cells, &e), &e)) {
+        record_run_text(&run, &first);
+        fuzz_put(PATH, first.s, first.n);
+        if (record_read_run(PATH, &run, &e) != ERR_OK)
+            fuzz_fail(__FILE__, __LINE__, "what was written reads: ", e.text);
+        record_run_text(&run, &second);
+        MUST_BE(text_str(&second), text_str(&first));
+        take_like(&cells, text_str(&first));
+    }
+    text_free(&first);
+    text_free(&second);
+    text_free(&cells);
+    return 0;
+}

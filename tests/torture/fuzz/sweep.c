@@ -1,0 +1,76 @@
+/* An experiment with lists, and sweep.ini: what is read and written again is the same sweep, and each of its cells is
+ * one that can be run, or is refused in a sentence. */
+#include "tests/torture/fuzz/fuzz.h"
+
+#include "base/mem.h"
+#include "spec/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_CELLS  20
+#define MOST_VALUES 100 /* lists of a million values are right, and take a second */
+
+/* Whether any list of the text may be that long. */
+static bool is_long(const uint8_t *bytes, size_t n)
+{
+    char *text = fuzz_string(bytes, n), *at = text, *line;
+    size_t values = 1;
+
+    while ((line = strsep(&at, "\n"))) {
+        char *value = strchr(line, '=');
+        size_t length = value ? spec_list_length(text_trim(value + 1)) : 0;
+
+        values *= length > 1 ? length : 1;
+        if (values > MOST_VALUES || (value && strstr(line, "samples")))
+            values = MOST_VALUES + 1;
+    }
+    free(text);
+    return values > MOST_VALUES;
+}
+
+static void look_at_cells(const struct spec_sweep *s)
+{
+    size_t cells = spec_sweep_cells(s), step = cells / LOOK_CELLS + 1;
+    struct spec cell;
+    struct err e = {0};
+
+    for (size_t i = 0; i < cells; i += step)
+        if (fuzz_taken(spec_sweep_cell(s, i, &cell, &e), &e))
+            MUST(spec_check(&cell, &e) == ERR_OK);
+}
+
+static bool read_sweep(struct spec_sweep *s, const void *bytes, size_t n, struct err *e)
+{
+    enum err_code code;
+
+    spec_sweep_init(s);
+    code = spec_sweep_parse(s, bytes, n, "/x/sweep.ini", e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(s, e);
+    return fuzz_taken(code, e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct text first = {0}, second = {0};
+    struct spec_sweep s, again;
+    struct err e = {0};
+
+    if (is_long(bytes, n))
+        return 0;
+    if (read_sweep(&s, bytes, n, &e)) {
+        look_at_cells(&s);
+        spec_sweep_write(&s, &first);
+        if (!read_sweep(&again, text_str(&first), first.n, &e))
+            fuzz_fail(__FILE__, __LINE__, "what was written reads: ", e.text);
+        MUST(spec_sweep_cells(&again) == spec_sweep_cells(&s));
+        spec_sweep_write(&again, &second);
+        MUST_BE(text_str(&second), text_str(&first));
+        spec_sweep_free(&again);
+    }
+    spec_sweep_free(&s);
+    text_free(&first);
+    text_free(&second);
+    return 0;
+}
