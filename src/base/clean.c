@@ -193,6 +193,17 @@ void text_add_json_double(struct text *t, double value)
     text_add(t, isfinite(value) ? text_double(number, value) : "null");
 }
 
+bool text_is_utf8(const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    uint32_t c;
+    int n = 1;
+
+    for (; *p && n; p += n)
+        n = clean_decode(p, &c);
+    return n != 0;
+}
+
 bool text_is_clean(const char *s)
 {
     struct text clean = {0};

@@ -119,6 +119,8 @@ static enum err_code json_string(struct json_reader *r, char **out)
             text_add_n(&t, r->at++, 1);
         }
     }
+    if (!code && !text_is_utf8(t.s)) /* it would be another text when it is written again */
+        code = json_fail(r, "a text that is not UTF-8 ends");
     if (code)
         text_free(&t);
     *out = t.s;

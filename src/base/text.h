@@ -68,6 +68,7 @@ const char *text_nearest(const char *s, const char *const *words);
  * invalid UTF-8 as \xHH, direction overrides and zero-width characters as <U+202E>. */
 void text_add_clean(struct text *t, const char *s);
 bool text_is_clean(const char *s); /* which leaves it as it is */
+bool text_is_utf8(const char *s);
 /* The same for n bytes that are printed: ends of lines and tabs stay, and so do bytes of other
  * character sets, because names of files may have them. colours: those of drawings stay too. A 0 byte
  * follows the n bytes. */
