@@ -54,7 +54,7 @@ bool record_queue_take_name(const char *file, struct record_queued *item)
     item->number = 0;
     if (digits && digits <= 9 && (file[digits] == '-' || digits == n)) {
         item->number = strtol(file, NULL, 10);
-        from = file[digits] == '-' ? digits + 1 : digits;
+        from = digits + 1 < n ? digits + 1 : 0; /* of "3.ini" the number is the name, too */
     }
     item->file = mem_text(file);
     item->name = mem_text_n(file + from, n - from);
