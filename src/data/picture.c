@@ -226,10 +226,12 @@ static enum err_code read_chunk(struct png *p, const uint8_t *chunk, size_t n, s
 {
     const uint8_t *body = chunk + 8;
 
-    if (!memcmp(chunk + 4, "IHDR", 4))
+    bool head = !memcmp(chunk + 4, "IHDR", 4);
+
+    if (head == (p->w > 0))
+        return err_set(e, ERR_INPUT, "%s: a PNG begins with its head, and has one", p->path);
+    if (head)
         return read_head(p, body, n, e);
-    if (!p->w)
-        return err_set(e, ERR_INPUT, "%s: a PNG begins with its head", p->path);
     if (!memcmp(chunk + 4, "PLTE", 4)) {
         if (n % 3 || n > sizeof p->palette / 4 * 3)
             return err_set(e, ERR_INPUT, "%s: a palette of %zu bytes", p->path, n);
