@@ -31,8 +31,8 @@ static void do_members(void *arg)
         m->found.member[m->found.n].acc = sheet_number(&s, i, sheet_column(&s, "test_acc"));
         m->found.member[m->found.n].loss = sheet_number(&s, i, sheet_column(&s, "test_loss"));
         m->found.member[m->found.n].prefix = sheet_number(&s, i, sheet_column(&s, "prefix_acc"));
-        m->found.member[m->found.n].device = (int)sheet_number(&s, i, sheet_column(&s, "device"));
-        m->found.epoch = (int64_t)sheet_number(&s, i, epoch);
+        m->found.member[m->found.n].device = (int)sheet_whole(&s, i, sheet_column(&s, "device"), 0);
+        m->found.epoch = sheet_whole(&s, i, epoch, 0);
         m->found.n++;
     }
     sheet_free(&s);

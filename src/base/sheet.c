@@ -309,3 +309,10 @@ double sheet_number(const struct sheet *s, size_t row, int column)
 
     return text_to_double(sheet_cell(s, row, column), &value) ? value : (double)NAN;
 }
+
+int64_t sheet_whole(const struct sheet *s, size_t row, int column, int64_t none)
+{
+    double value = sheet_number(s, row, column);
+
+    return fabs(value) < 0x1p63 ? (int64_t)value : none;
+}

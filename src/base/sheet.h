@@ -40,5 +40,7 @@ void sheet_free(struct sheet *s);
 int sheet_column(const struct sheet *s, const char *name);             /* -1 where there is none */
 const char *sheet_cell(const struct sheet *s, size_t row, int column); /* "" for column -1 */
 double sheet_number(const struct sheet *s, size_t row, int column);    /* nan where not a number */
+/* The same as a whole number; none where an int64_t cannot hold it. */
+int64_t sheet_whole(const struct sheet *s, size_t row, int column, int64_t none);
 
 #endif

@@ -283,7 +283,7 @@ int64_t progress_epochs(struct progress *p, const char *folder, int64_t shown)
     }
     for (size_t row = 0; row < s.rows; row++) {
         struct progress_row line = {
-            .epoch = (int64_t)number(&s, row, "epoch"),
+            .epoch = sheet_whole(&s, row, sheet_column(&s, "epoch"), 0),
             .train_loss = number(&s, row, "train_loss"),
             .train_acc = number(&s, row, "train_acc"),
             .val_loss = number(&s, row, "val_loss"),
@@ -301,7 +301,7 @@ int64_t progress_epochs(struct progress *p, const char *folder, int64_t shown)
         if (line.epoch <= shown)
             continue;
         shown = line.epoch;
-        progress_epoch(p, &line, (int64_t)number(&s, row, "step"));
+        progress_epoch(p, &line, sheet_whole(&s, row, sheet_column(&s, "step"), 0));
     }
     sheet_free(&s);
     return shown;

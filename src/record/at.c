@@ -35,7 +35,7 @@ static int64_t step_of_epoch(const char *folder, int64_t epoch)
         return step;
     for (size_t i = 0; i < s.rows; i++) {
         if (sheet_number(&s, i, sheet_column(&s, "epoch")) == (double)epoch)
-            step = (int64_t)sheet_number(&s, i, sheet_column(&s, "step"));
+            step = sheet_whole(&s, i, sheet_column(&s, "step"), -1);
     }
     sheet_free(&s);
     return step;

@@ -17,6 +17,11 @@ static double number(const struct sheet *s, size_t row, const char *column)
     return sheet_number(s, row, sheet_column(s, column));
 }
 
+static int64_t whole(const struct sheet *s, size_t row, const char *column, int64_t none)
+{
+    return sheet_whole(s, row, sheet_column(s, column), none);
+}
+
 /* As the engine judges an epoch. */
 static void find_best(struct record_run *run, const struct sheet *s)
 {
@@ -34,7 +39,7 @@ static void find_best(struct record_run *run, const struct sheet *s)
             continue;
         best = acc;
         least = loss;
-        run->best_epoch = (int64_t)number(s, i, "epoch");
+        run->best_epoch = whole(s, i, "epoch", 0);
         run->best_test_acc = number(s, i, "test_acc");
         run->best_test_loss = number(s, i, "test_loss");
     }
@@ -51,25 +56,22 @@ static void take(double *to, const struct sheet *s, const char *column)
 bool record_catch_up(const char *folder, struct record_run *run)
 {
     struct sheet s;
-    double images, model_images;
+    size_t last;
     bool more;
 
     if (record_read_sheet(folder, "epochs", &s, NULL) != ERR_OK)
         return false;
-    more = s.rows && number(&s, s.rows - 1, "epoch") > (double)run->epochs_done;
+    last = s.rows - 1;
+    more = s.rows && whole(&s, last, "epoch", 0) > run->epochs_done;
     if (more) {
-        images = (double)run->images;
-        model_images = (double)run->model_images;
-        run->epochs_done = (int64_t)number(&s, s.rows - 1, "epoch");
+        run->epochs_done = whole(&s, last, "epoch", 0);
         take(&run->last_test_acc, &s, "test_acc");
         take(&run->last_test_loss, &s, "test_loss");
         take(&run->train_seconds, &s, "train_seconds");
         take(&run->eval_seconds, &s, "eval_seconds");
         take(&run->device_seconds, &s, "device_seconds");
-        take(&images, &s, "images");
-        take(&model_images, &s, "model_images");
-        run->images = (int64_t)images;
-        run->model_images = (int64_t)model_images;
+        run->images = whole(&s, last, "images", run->images);
+        run->model_images = whole(&s, last, "model_images", run->model_images);
         find_best(run, &s);
     }
     sheet_free(&s);
