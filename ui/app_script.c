@@ -24,6 +24,7 @@
 #include <string.h>
 
 #define WAIT_NS    30000000000ull
+#define MOST_MS    86400000     /* of a sleep: a day */
 #define CALM_NS    300000000ull /* three ticks; */
 #define CALM_TURNS 3            /* they may come late all at once */
 
@@ -253,6 +254,7 @@ static bool obey(struct script *s, struct app *app, struct key *key, bool *press
 {
     const char *line = s->line[s->at], *what;
     int rows, columns;
+    int64_t ms;
 
     if ((what = behind_word(line, "keys")))
         split_words(s, what);
@@ -278,8 +280,9 @@ static bool obey(struct script *s, struct app *app, struct key *key, bool *press
     else if ((what = behind_word(line, "click")) && sscanf(what, "%d %d", &rows, &columns) == 2) {
         *key = (struct key){.code = UI_CLICK, .row = rows, .column = columns};
         *pressed = true;
-    } else if ((what = behind_word(line, "sleep")))
-        s->until = app_ns(app) + (uint64_t)atoi(what) * 1000000;
+    } else if ((what = behind_word(line, "sleep")) && text_to_int(what, &ms) && ms >= 0 &&
+               ms <= MOST_MS)
+        s->until = app_ns(app) + (uint64_t)ms * 1000000;
     else if ((what = behind_word(line, "monkey")) &&
              sscanf(what, "%ld %lu", &s->monkey, &s->state) >= 1)
         begin_monkey(s, app);
