@@ -335,7 +335,9 @@ static void draw_plots(struct runview *v, const struct feed_run *run, struct gri
     snprintf(title, sizeof title, "%s accuracy%s%s%s",
              v->acc.plot.count && run->epochs.n ? "test" : "training", share_unit(),
              v->log_y ? ", log" : "", v->zoom ? ", zoomed" : "");
-    snprintf(words, sizeof words, v->axis == FEED_EPOCH ? "" : "over %s", runview_axes[v->axis]);
+    words[0] = 0;
+    if (v->axis != FEED_EPOCH)
+        snprintf(words, sizeof words, "over %s", runview_axes[v->axis]);
     draw_plot(g, right, &v->acc, title, words, runview_at_work(run) ? first : "No values.");
 }
 
