@@ -19,6 +19,20 @@ static void point(const struct text *cells, const char **cell)
         cell[i] = at;
 }
 
+/* What a text's column holds is the beginning of its field. */
+static void check_texts(const struct text *cells, const struct record_run *run)
+{
+    const char *cell[RECORD_COLUMNS], *const value[] = {run->run,   run->cell, run->reason,
+                                                        run->plans, run->tags, run->note};
+    static const char *const column[] = {"run", "cell", "reason", "plans", "tags", "note"};
+
+    point(cells, cell);
+    for (int i = 0; i < RECORD_COLUMNS; i++)
+        for (size_t k = 0; k < MEM_COUNT(column); k++)
+            if (!strcmp(record_run_columns[i], column[k]))
+                MUST(!strncmp(cell[i], value[k], strlen(value[k])) && !*cell[i] == !*value[k]);
+}
+
 /* Of a run that differs in a few fields from one at hand only these are read. */
 static void take_like(const struct text *cells, const char *written)
 {
@@ -50,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     fuzz_begin();
     fuzz_put(PATH, bytes, n);
     if (fuzz_taken(record_read_cells(PATH, &run, &cells, &e), &e)) {
+        check_texts(&cells, &run);
         record_run_text(&run, &first);
         fuzz_put(PATH, first.s, first.n);
         if (record_read_run(PATH, &run, &e) != ERR_OK)

@@ -1,5 +1,5 @@
-/* An experiment with lists, and sweep.ini: what is read and written again is the same sweep, and each of its cells is
- * one that can be run, or is refused in a sentence. */
+/* An experiment with lists, and sweep.ini: what is read and written again has the same cells, each of which can be
+ * run or is refused in a sentence. */
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/mem.h"
@@ -29,15 +29,30 @@ static bool is_long(const uint8_t *bytes, size_t n)
     return values > MOST_VALUES;
 }
 
-static void look_at_cells(const struct spec_sweep *s)
+static void add_cell(const struct spec_sweep *s, size_t number, struct text *out)
 {
-    size_t cells = spec_sweep_cells(s), step = cells / LOOK_CELLS + 1;
     struct spec cell;
     struct err e = {0};
 
-    for (size_t i = 0; i < cells; i += step)
-        if (fuzz_taken(spec_sweep_cell(s, i, &cell, &e), &e))
-            MUST(spec_check(&cell, &e) == ERR_OK);
+    if (fuzz_taken(spec_sweep_cell(s, number, &cell, &e), &e)) {
+        MUST(spec_check(&cell, &e) == ERR_OK);
+        spec_write(&cell, out);
+    }
+}
+
+static void same_cells(const struct spec_sweep *s, const struct spec_sweep *again)
+{
+    size_t cells = spec_sweep_cells(s), step = cells / LOOK_CELLS + 1;
+    struct text first = {0}, second = {0};
+
+    MUST(spec_sweep_cells(again) == cells);
+    for (size_t i = 0; i < cells; i += step) {
+        add_cell(s, i, &first);
+        add_cell(again, i, &second);
+    }
+    MUST_BE(text_str(&second), text_str(&first));
+    text_free(&first);
+    text_free(&second);
 }
 
 static bool read_sweep(struct spec_sweep *s, const void *bytes, size_t n, struct err *e)
@@ -53,24 +68,20 @@ static bool read_sweep(struct spec_sweep *s, const void *bytes, size_t n, struct
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    struct text first = {0}, second = {0};
+    struct text written = {0};
     struct spec_sweep s, again;
     struct err e = {0};
 
     if (is_long(bytes, n))
         return 0;
     if (read_sweep(&s, bytes, n, &e)) {
-        look_at_cells(&s);
-        spec_sweep_write(&s, &first);
-        if (!read_sweep(&again, text_str(&first), first.n, &e))
+        spec_sweep_write(&s, &written);
+        if (!read_sweep(&again, text_str(&written), written.n, &e))
             fuzz_fail(__FILE__, __LINE__, "what was written reads: ", e.text);
-        MUST(spec_sweep_cells(&again) == spec_sweep_cells(&s));
-        spec_sweep_write(&again, &second);
-        MUST_BE(text_str(&second), text_str(&first));
+        same_cells(&s, &again);
         spec_sweep_free(&again);
     }
     spec_sweep_free(&s);
-    text_free(&first);
-    text_free(&second);
+    text_free(&written);
     return 0;
 }
