@@ -22,8 +22,9 @@ static bool is_long(const uint8_t *bytes, size_t n)
         size_t length = value ? spec_list_length(text_trim(value + 1)) : 0;
 
         values *= length > 1 ? length : 1;
-        if (values > MOST_VALUES || (value && strstr(line, "samples")))
-            values = MOST_VALUES + 1;
+        if (value && strstr(line, "samples") && atol(value + 1) > 1)
+            values *= (size_t)atol(value + 1);
+        values = values < MOST_VALUES ? values : MOST_VALUES + 1;
     }
     free(text);
     return values > MOST_VALUES;
