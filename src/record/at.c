@@ -8,6 +8,7 @@
 #include "record/record_int.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,29 +193,40 @@ enum err_code record_read_at(const char *folder, const char *at, struct safetens
     return read_epoch(folder, epoch, s, e);
 }
 
+/* What the network was read with. The file may come from anywhere. */
+static bool take_wants(const struct safetensors *s, struct net_wants *wants)
+{
+    const char *input = safetensors_note(s, RECORD_NOTE_INPUT);
+    struct net_shape *shape = &wants->input;
+    int64_t classes;
+
+    if (!input || sscanf(input, "%7d %7d %7d", &shape->h, &shape->w, &shape->c) != 3 ||
+        shape->h < 1 || shape->w < 1 || shape->c < 1)
+        return false;
+    if (!record_unpack_int(s, RECORD_NOTE_CLASSES, &classes) || classes < 1 || classes > INT_MAX)
+        return false;
+    wants->classes = (int)classes;
+    return true;
+}
+
 enum err_code record_read_net(const char *folder, const struct safetensors *s, struct net **net,
                               struct err *e)
 {
-    const char *input = safetensors_note(s, RECORD_NOTE_INPUT);
     struct net_wants wants = {0};
     struct spec *spec = mem_new(1, sizeof *spec);
     char *path = io_path(folder, "model.net");
     char *text = NULL;
     size_t n = 0;
-    int64_t classes = 0;
     enum err_code code;
 
     *net = NULL;
     code = record_read_spec(folder, spec, e);
     if (code == ERR_OK)
         code = io_read_file(path, 1 << 20, &text, &n, e);
-    if (code == ERR_OK &&
-        (!input || !record_unpack_int(s, RECORD_NOTE_CLASSES, &classes) ||
-         sscanf(input, "%d %d %d", &wants.input.h, &wants.input.w, &wants.input.c) != 3))
+    if (code == ERR_OK && !take_wants(s, &wants))
         code = err_set(e, ERR_INPUT, "the checkpoint of run %s does not say what images it takes",
                        folder);
     if (code == ERR_OK) {
-        wants.classes = (int)classes;
         wants.spec = spec;
         code = net_parse(net, text, n, path, &wants, e);
     }
