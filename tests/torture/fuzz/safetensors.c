@@ -1,9 +1,10 @@
 /* A safetensors file, as a checkpoint or as weights: its header alone and the whole agree; what is read and written
- * again is the same; a model takes it or refuses it in a sentence. */
+ * again is the same; a model takes it, and `weights` exports it, or refuses it in a sentence. */
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/mem.h"
 #include "record/checkpoint.h"
+#include "record/export.h"
 #include "record/safetensors.h"
 
 #include <stdlib.h>
@@ -76,6 +77,15 @@ static void give_to_model(const struct safetensors *s, bool ensemble)
     record_weights_free(&w);
 }
 
+static void export_it(const struct safetensors *s, int member, bool torch)
+{
+    struct record_pack pack = {0};
+    struct err e = {0};
+
+    (void)fuzz_taken(record_export(&pack, s, member, torch, small_net(), &e), &e);
+    record_pack_free(&pack);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct safetensors s, header;
@@ -98,6 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     write_again(&s);
     give_to_model(&s, false);
     give_to_model(&s, true);
+    export_it(&s, RECORD_ALL_MEMBERS, n % 2);
+    export_it(&s, 1, n % 2);
     safetensors_free(&s);
     return 0;
 }

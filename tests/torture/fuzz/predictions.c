@@ -1,0 +1,56 @@
+/* predictions.safetensors, as the workbench shows it: each answer is a class, what is picked are images of it, and each
+ * image has bytes. */
+#include "tests/torture/fuzz/fuzz.h"
+
+#include "record/safetensors.h"
+#include "ui/predictview_int.h"
+
+#include <stdlib.h>
+
+#define PATH "/r/run/predictions.safetensors"
+
+static void check_answers(const struct predictview_set *s)
+{
+    uint64_t counted = 0;
+    int shown = s->confusion.classes;
+
+    for (size_t i = 0; i < s->n; i++)
+        MUST(s->answer[i] >= 0 && s->answer[i] < s->classes && s->others[i] <= s->members);
+    for (int k = 0; k < shown; k++)
+        MUST(s->shown[k] >= 0 && s->shown[k] < s->classes);
+    for (int k = 0; k < shown * shown; k++)
+        counted += s->confusion.count[k];
+    MUST(shown < s->classes ? counted <= s->n : counted == s->n);
+}
+
+static void check_picks(const struct predictview_set *s)
+{
+    for (int order = PREDICTVIEW_ALL; order <= PREDICTVIEW_PAIR; order++) {
+        struct predictview_pick pick = {.order = (enum predictview_order)order,
+                                        .label = s->classes - 1};
+
+        predictview_pick(s, &pick);
+        MUST(pick.n <= s->n);
+        for (size_t i = 0; i < pick.n; i++)
+            MUST(pick.image[i] < s->n);
+        free(pick.image);
+    }
+    free(predictview_bytes(s, s->n - 1));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct predictview_set *set;
+    struct safetensors file;
+    struct err e = {0};
+
+    fuzz_begin();
+    fuzz_put(PATH, bytes, n);
+    if (fuzz_taken(safetensors_read(PATH, &file, &e), &e) &&
+        fuzz_taken(predictview_make(&set, &file, PATH, &e), &e)) {
+        check_answers(set);
+        check_picks(set);
+        predictview_free(set);
+    }
+    return 0;
+}
