@@ -40,7 +40,7 @@ by_libfuzzer()
     cases[$name]=$((cases[$name] + $(sed -n 's/^stat::number_of_executed_units: *//p' "$log")))
 }
 
-if [ -n "$TORTURE_SECONDS" ] && [ -z "$CASE" ] && command -v clang >/dev/null; then
+if [ -n "$TORTURE_SECONDS" ] && [ -z "$CASE" ] && [ -x "$build/fuzz/tests/torture/fuzz/${targets[0]}" ]; then
     programs=$build/fuzz/tests/torture/fuzz
     end=$(($(now_ms) + seconds * 1000))
     for ((round = 0; $(now_ms) < end; round++)); do

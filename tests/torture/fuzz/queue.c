@@ -33,6 +33,20 @@ static void check_name(char *name, struct record_queued *item)
     MUST(item->number >= 0 && strstr(name, item->name));
 }
 
+/* In what it differs from another one of its name. */
+static void check_labels(const struct record_queued *item)
+{
+    static char plain[] = "model = mlp\nlr = 0.1\n";
+    struct record_queued pair[2] = {*item, *item};
+    char **label;
+
+    pair[1].text = plain;
+    pair[1].n = sizeof plain - 1;
+    label = record_queue_labels(pair, 2);
+    MUST(label && label[0] && label[1] && !strchr(label[0], '\n'));
+    record_queue_free_labels(label, 2);
+}
+
 /* Whether its text holds a list that may be long: sweep.c knows these. */
 static bool is_short(const char *text)
 {
@@ -50,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     check_name(name, &item);
     if (text) {
         check_options(text);
+        if (item.file && is_short(text))
+            check_labels(&item);
         spec_sweep_init(&s);
         if (item.file && is_short(text) && record_sweep_waits(&item, &s, &options))
             MUST(*options.name && spec_sweep_cells(&s) > 1);
