@@ -6,7 +6,10 @@
 
 top=$PWD/tests/torture/fuzz
 build=$(realpath "${BUILD:-build}")
-[ -n "$HOURS" ] && TORTURE_SECONDS=${TORTURE_SECONDS:-$(awk "BEGIN { print int($HOURS * 3600) }")}
+if [ -n "$HOURS" ]; then # by hand; run.sh says seconds and seed
+    TORTURE_SECONDS=${TORTURE_SECONDS:-$(awk "BEGIN { print int($HOURS * 3600) }")}
+    SEED=${SEED:-$((RANDOM + 1))}
+fi
 . tests/torture/lib.sh
 read -ra targets <<<"${TARGET:-$(cd "$top/corpus" && echo *)}"
 scenarios=${#targets[@]}
