@@ -32,7 +32,7 @@ by_libfuzzer()
     local name=$1 log=$cache/log kept=$build/fuzz/corpus/$1 left=$(((end - $(now_ms)) / 1000))
     ((failures[$name] || left < 1)) && return
     mkdir -p "$kept"
-    "$programs/$name" -seed=$((seed + round)) -runs=$((seconds * 500)) -max_total_time=$left -max_len=4096 \
+    "$programs/$name" -seed=$((seed + round)) -runs=$((seconds * 200)) -max_total_time=$left -max_len=4096 \
         -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 -dict="$top/words/$name" \
         -artifact_prefix="$found/$name-" "$kept" "$top/corpus/$name" >"$log" 2>&1
     if (($? != 0)); then
