@@ -164,23 +164,24 @@ check-all: ## installs what check skips tests without, clang-format and Python p
 	@sh make/venv.sh $(BUILD)/venv
 	@PATH=$(abspath $(BUILD))/venv/bin:$$PATH CHORUS_TEST_ALL=1 $(MAKE) check
 
-has_libfuzzer = echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
-  clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null
-
 .PHONY: torture
 torture: ## does random harm for HOURS (1), and counts what held; ONLY=kills,flips some of it, SEED=S again
 	@sh make/deps.sh --try check
 	@$(MAKE) $(MORE) all tests
-	$(if $(or $(if $(ONLY),,all),$(findstring fuzz,$(ONLY))),@$(MAKE) $(MORE) FLAVOUR=asan fuzzers
-	@if $(has_libfuzzer); then $(MAKE) $(MORE) FLAVOUR=fuzz fuzzers; fi)
+	@case '$(ONLY)' in '' | *fuzz*) $(MAKE) $(MORE) fuzz-parts ;; esac
 	@BUILD=$(BUILD) HOURS='$(HOURS)' ONLY='$(ONLY)' SEED='$(SEED)' CASE='$(CASE)' bash tests/torture/run.sh
 
-.PHONY: fuzz fuzzers
+.PHONY: fuzz fuzzers fuzz-parts
+has_libfuzzer = echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+  clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null
 fuzz: ## fuzzes TARGET (csv, net, ...: tests/torture/fuzz) for HOURS (1) with libFuzzer of clang
 	@$(has_libfuzzer) || { echo 'libFuzzer is missing: Debian has it in the package clang.' >&2; exit 1; }
 	@$(MAKE) $(MORE) FLAVOUR=fuzz fuzzers
 	@BUILD=$(BUILD) TARGET='$(TARGET)' HOURS='$(or $(HOURS),1)' SEED='$(SEED)' bash tests/torture/fuzz.sh
 fuzzers: $(FUZZERS)
+fuzz-parts:
+	@$(MAKE) FLAVOUR=asan fuzzers
+	@if $(has_libfuzzer); then $(MAKE) FLAVOUR=fuzz fuzzers; fi
 
 .PHONY: monkey frames
 monkey: ## presses N (20000) random keys in the workbench, under the sanitizers; SEED=S again
