@@ -1,9 +1,9 @@
 #include "ui/key.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "draw/words.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -43,7 +43,7 @@ static bool parse_character(const char *word, int32_t *code)
 
 bool key_parse(const char *word, struct key *key)
 {
-    int number;
+    int64_t number;
 
     *key = (struct key){0};
     for (size_t i = 0; i < MEM_COUNT(names); i++) {
@@ -53,13 +53,14 @@ bool key_parse(const char *word, struct key *key)
         }
     }
     if (!strncasecmp(word, "Ctrl-", 5) && word[5] && !word[6] && (word[5] & 0x40)) {
-        key->code = word[5] & 0x1f;
-        return true;
+        key->code = word[5] & 0x1f; /* 0 is no key */
+        return key->code != 0;
     }
-    if ((word[0] == 'F' || word[0] == 'f') && word[1] >= '1' && word[1] <= '9') {
-        number = atoi(word + 1);
-        key->code = UI_F1 + number - 1;
-        return number >= 1 && number <= 12;
+    if ((word[0] == 'F' || word[0] == 'f') && text_to_int(word + 1, &number)) {
+        if (number < 1 || number > 12)
+            return false;
+        key->code = UI_F1 + (int32_t)number - 1;
+        return true;
     }
     return parse_character(word, &key->code);
 }
