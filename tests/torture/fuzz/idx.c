@@ -1,5 +1,6 @@
-/* A set of IDX files: a peek and a whole reading agree, and a limit gives the first images. A case is four files (names
- * of fuzz_next): training images and labels, test images and labels; those of a case that begins with "gz" are packed. */
+/* A set of IDX files: a peek and a whole reading agree, and a limit gives the first images. A case is four files, of
+ * which fuzz_next gives one after the other: training images and labels, test images and labels. Behind "gz" all of them
+ * are packed. */
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/mem.h"
