@@ -349,6 +349,16 @@ enum err_code io_replace_own(const char *path, const void *bytes, size_t n, stru
     return write_draft(&d, bytes, n, e);
 }
 
+/* What is written in a new folder is lost with its name where power is lost. */
+static enum err_code sync_name(const char *path, struct err *e)
+{
+    char *folder = io_folder_of(path);
+    enum err_code code = io_sync_folder(folder, e);
+
+    free(folder);
+    return code;
+}
+
 enum err_code io_make_folders(const char *path, struct err *e)
 {
     char *part = mem_text(path);
@@ -359,7 +369,9 @@ enum err_code io_make_folders(const char *path, struct err *e)
         if (held && held != '/')
             continue;
         *p = 0;
-        if (io.mkdir(part, 0777) && errno != EEXIST)
+        if (io.mkdir(part, 0777) == 0)
+            code = sync_name(part, e);
+        else if (errno != EEXIST)
             code = err_errno(e, "cannot make folder %s", part);
         else if (!held && !io_is_folder(part))
             code = err_set(e, ERR_IO, "cannot make folder %s: a file of that name is there", part);

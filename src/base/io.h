@@ -65,7 +65,7 @@ enum err_code io_say_no_folder(const char *path, const char *target, struct err 
  * What is there and is no regular file (a device, a folder) is refused. The caller frees it. */
 enum err_code io_real_target(const char *path, char **target, struct err *e) MUST_USE;
 enum err_code io_sync_folder(const char *path, struct err *e) MUST_USE;
-/* As mkdir -p. */
+/* As mkdir -p; the names of new folders are on the disk. */
 enum err_code io_make_folders(const char *path, struct err *e) MUST_USE;
 bool io_exists(const char *path);
 bool io_is_folder(const char *path);
