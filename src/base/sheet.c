@@ -79,6 +79,7 @@ struct sheet_reader {
     size_t line, row_line;  /* of the byte that is read, and where the row began */
     struct text bytes;      /* the fields of the row, each terminated */
     size_t *start, *length; /* of each field in bytes */
+    size_t zero_field;      /* from 1, the first of the row that holds a 0 byte; 0: none does */
     size_t fields, start_room, length_room, pointer_room;
     char **pointer;
     bool stopped;
@@ -117,10 +118,8 @@ static void sheet_on_field(void *s, size_t n, void *user)
         sheet_fail(r, "the row has more fields than the", r->column_limit, " allowed");
         return;
     }
-    if (n && memchr(s, 0, n)) {
-        sheet_fail(r, "field", r->fields + 1, " holds a 0 byte: this is no text");
-        return;
-    }
+    if (n && memchr(s, 0, n) && !r->zero_field)
+        r->zero_field = r->fields + 1;
     r->start = mem_grow(r->start, &r->start_room, r->fields + 1, sizeof *r->start);
     r->length = mem_grow(r->length, &r->length_room, r->fields + 1, sizeof *r->length);
     r->start[r->fields] = r->bytes.n;
@@ -132,9 +131,13 @@ static void sheet_on_field(void *s, size_t n, void *user)
 static void sheet_on_row(int end, void *user)
 {
     struct sheet_reader *r = user;
-    bool torn = end == -1;
+    bool torn = end == -1, left_out = torn && r->whole_rows;
 
-    if (!r->code && !r->stopped && !(torn && r->whole_rows)) {
+    /* A torn row may end with zeros, which a file system leaves where power was lost. */
+    if (r->zero_field && !left_out)
+        sheet_fail(r, "field", r->zero_field, " holds a 0 byte: this is no text");
+    r->zero_field = 0;
+    if (!r->code && !r->stopped && !left_out) {
         r->pointer = mem_grow(r->pointer, &r->pointer_room, r->fields + 1, sizeof *r->pointer);
         for (size_t i = 0; i < r->fields; i++)
             r->pointer[i] = r->bytes.s + r->start[i];
