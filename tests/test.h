@@ -1,7 +1,8 @@
 /* tests/test.h: the runner of every test program. TEST(name) { ... } registers itself; CHECK goes on
  * after a failure, REQUIRE leaves the test, SKIP counts it as skipped. The last line printed is
  * "N passed, N failed, N skipped" and the exit code is 1 where anything failed. A word on the
- * command line runs only the tests whose name holds it. */
+ * command line runs only the tests whose name holds it. A program that has its own main defines TEST_OWN_MAIN and
+ * looks at test_failures. */
 #ifndef CHORUS_TESTS_TEST_H
 #define CHORUS_TESTS_TEST_H
 
@@ -90,7 +91,7 @@ static const char *test_skipped;
         return;                                                                                    \
     } while (0)
 
-int main(int argc, char **argv)
+static inline int test_main(int argc, char **argv)
 {
     const char *cache = getenv("CHORUS_TEST_CACHE");
     int passed = 0, failed = 0, skipped = 0;
@@ -117,5 +118,12 @@ int main(int argc, char **argv)
     printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
     return failed ? 1 : 0;
 }
+
+#ifndef TEST_OWN_MAIN
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
+#endif
 
 #endif
