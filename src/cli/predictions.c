@@ -232,6 +232,24 @@ static void take_data_hash(struct predictions *p, const struct record_entry *run
             run->run.spec.data, run->name, was, p->data_hash);
 }
 
+/* The weights are of one network; one with other layers may take them too, and answers otherwise. Where the data
+ * have changed, their shape may be what changes the layers. */
+static enum err_code check_network(const struct record_entry *run, const struct plan *plan,
+                                   struct err *e)
+{
+    const char *was = run->run.network_hash, *data = record_run_data_hash(&run->run);
+    char network[PLAN_PART_ROOM], now[PLAN_PART_ROOM];
+
+    plan_network_hash(plan, network);
+    plan_data_hash(plan, now);
+    if (*was != '#' || !strcmp(was, network) || (*data && strcmp(data, now) != 0))
+        return ERR_OK;
+    return err_set(e, ERR_INPUT,
+                   "%s/model.net has changed since that run began (network_hash was %s, is %s): "
+                   "put the old one back",
+                   run->folder, was, network);
+}
+
 /* Whether there is what a run was trained on; *why: what there is not. */
 static bool has_gpus(const struct spec *s, struct err *why)
 {
@@ -282,6 +300,8 @@ static enum err_code make(struct predictions *p, const struct record_entry *run,
         leave_gpus(spec, run->name);
     if (code == ERR_OK)
         code = plan_make(&plan, spec, cli_places(), cli_backends(), true, e);
+    if (code == ERR_OK)
+        code = check_network(run, plan, e);
     if (code == ERR_OK)
         code = record_read_at(run->folder, at, &file, e);
     if (code == ERR_OK && !from->count)

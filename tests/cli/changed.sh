@@ -1,5 +1,5 @@
-# epochs.csv that was changed since it was written: whoever reads it says so, and a resume has the rows of its
-# checkpoint.
+# What was changed since a run wrote it: of epochs.csv whoever reads it says so, and a resume has the rows of its
+# checkpoint; of model.net nothing is predicted.
 . "${BASH_SOURCE%/*}/lib.sh"
 
 flips=$( ((${CHORUS_TEST_ALL:-0})) && echo 150 || echo 15)
@@ -117,5 +117,13 @@ check "a run.csv without a checksum" test -z "$(column "$folder" epochs_check)"
 flip 70
 silent "of an older version nothing is said" show "$folder"
 silent "nor by ls" ls
+
+# The layers that the weights are of.
+rm -rf "$folder" && cp -r whole "$folder"
+sed -i 's/^relu/tanh/' "$folder/model.net"
+exits 2 "$CHORUS" predict "$folder"
+check "predict refuses another network" grep -q 'model.net has changed since that run began' err
+exits 2 "$CHORUS" predict "$folder" --at best
+check "for its best weights too" grep -q 'model.net has changed since that run began' err
 
 finish
