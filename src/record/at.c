@@ -21,7 +21,7 @@ static enum err_code read_named(const char *folder, const char *name, struct saf
 
     *found = io_exists(path);
     if (*found)
-        code = safetensors_read(path, s, e);
+        code = record_read_sealed(path, s, e);
     free(path);
     return code;
 }

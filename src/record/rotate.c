@@ -60,24 +60,28 @@ enum err_code record_checkpoint(struct record *r, const char *as,
     return code;
 }
 
+enum err_code record_read_sealed(const char *path, struct safetensors *s, struct err *e)
+{
+    TRY(safetensors_read(path, s, e));
+    if (s->sealed)
+        return ERR_OK;
+    safetensors_free(s);
+    return err_set(e, ERR_INPUT, "%s is damaged: it has no checksum of its contents", path);
+}
+
 enum try_result { TRY_FOUND, TRY_MISSING, TRY_BROKEN, TRY_FAILED };
 
 static enum try_result try_checkpoint(const char *folder, const char *name, struct safetensors *s,
                                       struct err *e)
 {
     char *path = io_path(folder, name);
-    enum err_code code = safetensors_read(path, s, e);
+    enum err_code code = record_read_sealed(path, s, e);
     enum try_result result = TRY_FOUND;
 
-    if (code == ERR_INPUT && e->sys == ENOENT) {
+    if (code == ERR_INPUT && e->sys == ENOENT)
         result = TRY_MISSING;
-    } else if (code != ERR_OK) {
+    else if (code != ERR_OK)
         result = code == ERR_NOMEM ? TRY_FAILED : TRY_BROKEN;
-    } else if (!s->sealed) {
-        safetensors_free(s);
-        err_set(e, ERR_INPUT, "%s is damaged: it has no checksum of its contents", path);
-        result = TRY_BROKEN;
-    }
     free(path);
     return result;
 }

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "net/net.h"
 #include "record/checkpoint.h"
+#include "record/export.h"
 #include "record/reader.h"
 #include "record/record.h"
 #include "tests/unit/record_help.h"
@@ -277,6 +278,38 @@ TEST(the_newest_whole_checkpoint_is_believed)
     CHECK_INT(believed(folder, &e), 12);
     free(path);
     free(prev);
+    record_weights_free(&w);
+    record_close(r);
+    net_free(net);
+    help_remove(results);
+}
+
+/* A damaged header may hide the checksum, which other programs' files do not have. */
+TEST(weights_of_a_run_without_their_checksum_are_refused)
+{
+    struct err e = {0};
+    struct net *net = make_net(model);
+    struct record_weights w = make_weights(net, 1, false, 4, 0);
+    char *results, *path, *bytes, *key;
+    struct record *r = new_run(&results);
+    struct safetensors s;
+    size_t n;
+
+    save(r, "best", &w, net, 1);
+    path = io_path(record_folder(r), "best.safetensors");
+    REQUIRE_OK(record_read_at(record_folder(r), "best", &s, &e));
+    safetensors_free(&s);
+    REQUIRE_OK(io_read_file(path, 1 << 20, &bytes, &n, &e));
+    key = memmem(bytes, n, "sha256", 6);
+    REQUIRE(key);
+    key[5] = '7';
+    help_put(record_folder(r), "best.safetensors", bytes, n);
+    REQUIRE_OK(safetensors_read(path, &s, &e));
+    safetensors_free(&s);
+    CHECK_INT(record_read_at(record_folder(r), "best", &s, &e), ERR_INPUT);
+    CHECK_HAS(e.text, "has no checksum of its contents");
+    free(bytes);
+    free(path);
     record_weights_free(&w);
     record_close(r);
     net_free(net);
