@@ -1,27 +1,16 @@
 /* Damages one file of a results folder at a time and reads it with the readers of record/. Arguments: seconds, seed,
  * case (0: all), and which files: sealed, rows or texts (flips.sh says what must hold of each).
  * `flips damage FILE SEED CASE` damages a file for the tests of the program itself. */
-#define TEST_OWN_MAIN
-#include "base/hash.h"
 #include "base/log.h"
-#include "record/checkpoint.h"
 #include "record/export.h"
-#include "record/index.h"
-#include "record/queue.h"
 #include "record/sweeps.h"
 #include "tests/torture/damage.h"
-#include "tests/unit/sweep_kit.h"
+#include "tests/torture/whole.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 
-#define EPOCHS 4
-#define ITEMS  3
-
-static struct kit kit;
-static char *run_folder;             /* of the run whose files are damaged */
-static struct record_run *whole_run; /* its run.csv as it was */
 static char why[1000];
 static uint64_t number; /* of the case */
 
@@ -46,28 +35,6 @@ struct victim {
 };
 
 /* ---- weights: a checksum over the whole file ---- */
-
-/* What the weights of each epoch are. */
-static char weights_of[EPOCHS + 1][17];
-
-static int64_t digest(const struct safetensors *s, char out[17])
-{
-    struct text t = {0};
-    int64_t epoch = -1;
-
-    for (size_t i = 0; i < s->tensors; i++) {
-        const struct safetensors_tensor *x = &s->tensor[i];
-
-        if (!strncmp(x->name, "engine/", 7))
-            continue;
-        text_addf(&t, "%s %zu ", x->name, x->size);
-        text_add_n(&t, x->bytes, x->size);
-    }
-    hash_digits(out, 17, text_str(&t), t.n);
-    text_free(&t);
-    (void)record_unpack_int(s, RECORD_NOTE_EPOCH, &epoch);
-    return epoch;
-}
 
 static void check_weights(const char *what, struct safetensors *s, int64_t want)
 {
@@ -197,8 +164,6 @@ static size_t different_columns(const struct record_run *a, const struct record_
     return n;
 }
 
-static size_t whole_runs;
-
 static void check_run(const struct victim *v, const struct damage *d)
 {
     struct record_entry *list = NULL;
@@ -230,8 +195,6 @@ static void check_run(const struct victim *v, const struct damage *d)
 }
 
 /* ---- experiment.ini: its values stand in run.csv too; model.net: a checksum of its layers does ---- */
-
-static struct spec whole_spec;
 
 /* What a resume may change by right, and a flip therefore too. */
 static bool is_free(const char *key)
@@ -284,8 +247,6 @@ static void check_sweep_text(const struct victim *v, const struct damage *d)
         bad("no sentence says why it cannot be read");
     spec_sweep_free(&s);
 }
-
-static char *item_text[ITEMS];
 
 /* A damaged item is read or refused; the others are what they were. */
 static void check_item(const struct victim *v, const struct damage *d)
@@ -347,22 +308,6 @@ static void check_control(const struct victim *v, const struct damage *d)
 }
 
 /* ---- the ledger: no checksum; a damaged line spoils its own cell ---- */
-
-static struct record_cell *cells_of(size_t *n)
-{
-    struct record_ledger *l = NULL;
-    struct record_cell *cells = NULL;
-
-    *n = 0;
-    if (record_ledger_open_to_read(&l, kit.results, "grid", NULL) == ERR_OK &&
-        record_ledger_cells(l, &cells, n, NULL) != ERR_OK)
-        *n = 0;
-    record_ledger_close(l);
-    return cells;
-}
-
-static struct record_cell *whole_cells;
-static size_t whole_cell_count;
 
 /* A cell whose lines are all there, word by word, behind which nothing of it comes. */
 static bool is_spared(const char *bytes, const struct damage *d, const char *cell)
@@ -445,59 +390,6 @@ static void add_of_run(const char *name,
                        void (*check)(const struct victim *, const struct damage *))
 {
     add_victim(io_path(run_folder, name), check);
-}
-
-static void make_run(void)
-{
-    struct wire_status status;
-    struct spec s;
-
-    kit_engine(&kit, 4096, 0);
-    kit_spec(&kit, &s, "mode=ensemble", "devices=2", "valid=16", "epochs=4",
-             "keep=last+best+every:1", NULL);
-    kit_run(&kit, &s, &status);
-    run_folder = mem_text(status.path);
-    whole_run = mem_new(1, sizeof *whole_run);
-    kit_read_run(run_folder, whole_run);
-    if (record_read_spec(run_folder, &whole_spec, NULL) != ERR_OK)
-        TEST_FAILED("the experiment of the whole run cannot be read");
-    for (int i = 1; i <= EPOCHS; i++) {
-        char name[32];
-        struct safetensors file;
-
-        snprintf(name, sizeof name, "epoch-%04d.safetensors", i);
-        if (kit_tensors(run_folder, name, &file))
-            (void)digest(&file, weights_of[i]);
-        safetensors_free(&file);
-    }
-}
-
-static void make_sweep(void)
-{
-    struct wire_sweep_status status;
-
-    run_sweep(&kit, "batch = 8, 16\nlr = 0.1, 0.2\n", (struct wish){.grid = true}, &status);
-    whole_cells = cells_of(&whole_cell_count);
-    whole_runs = run_folders(&kit);
-}
-
-static void make_queue(void)
-{
-    static const char *const more[ITEMS] = {"lr=0.1", "lr=0.2", "seed=7"};
-    struct spec s;
-    struct err e;
-
-    for (int i = 0; i < ITEMS; i++) {
-        struct text t = {0};
-
-        kit_spec(&kit, &s, more[i], NULL);
-        spec_write(&s, &t);
-        if (record_queue_add(kit.results, text_str(&t), "item", NULL, &e) != ERR_OK)
-            TEST_FAILED("%s", e.text);
-        item_text[i] = t.s;
-    }
-    if (record_queue_set_taken(kit.results, 0x123456789abcdef0u, &e) != ERR_OK)
-        TEST_FAILED("%s", e.text);
 }
 
 static void choose_victims(const char *what)
@@ -584,16 +476,11 @@ static int damage_file(char **argv)
 
 static void end(void)
 {
-    kit_end(&kit);
+    whole_end();
     for (size_t i = 0; i < victims; i++) {
         free(victim[i].path);
         free(victim[i].bytes);
     }
-    for (int i = 0; i < ITEMS; i++)
-        free(item_text[i]);
-    free(whole_cells);
-    free(whole_run);
-    free(run_folder);
 }
 
 int main(int argc, char **argv)
@@ -611,11 +498,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("CHORUS_CACHE", "off", 1);
     log_to(NULL, NULL);
-    kit_folder(&kit);
-    make_run();
-    make_sweep();
-    kit_quit(&kit);
-    make_queue();
+    whole_make();
     choose_victims(argv[4]);
     for (size_t i = 0; i < MEM_COUNT(deaths); i++)
         signal(deaths[i], on_signal);

@@ -31,7 +31,7 @@ program()
     if ((status >= 124)); then
         echo "chorus $* ended with $status"
         return 1
-    elif ((status)) && ! grep -q '^chorus: ' err; then
+    elif ((status)) && ! grep -aq '^chorus: ' err; then
         echo "chorus $* says no sentence: $(head -n 1 err)"
         return 1
     fi
@@ -54,7 +54,7 @@ a_command()
     echo "$file has $kind"
     program ls || return
     program show "$folder" || return
-    if [ $file = epochs.csv ] && ((!status)) && ! cat out err | grep -qE "epochs.csv (was changed|cannot be read)"; then
+    if [ $file = epochs.csv ] && ((!status)) && ! cat out err | grep -aqE "epochs.csv (was changed|cannot be read)"; then
         echo "show believes it"
         return 1
     fi
