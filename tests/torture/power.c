@@ -201,7 +201,8 @@ static void check_run(const struct state *s, const struct record_entry *entry)
     if (s->story->tagged && s->at >= s->story->tagged && strcmp(entry->run.tags, "paper") != 0)
         bad("%s was given a tag, which is gone", entry->name);
     if (s->story->kind != STORY_SWEEP && s->at == s->story->disk.ops &&
-        entry->run.state != WIRE_DONE)
+        (entry->run.state != WIRE_DONE ||
+         entry->run.spec.epochs != s->story->spec.epochs + s->story->more))
         bad("%s was done, and is %s", entry->name, record_entry_state(entry));
     check_sheets(entry->folder);
     check_checkpoint(s, entry);
@@ -223,13 +224,15 @@ static void check_runs(const struct state *s)
 }
 
 /* A run that has its end must be the whole run; another one becomes it. */
-static void finish_run(struct kit *k, const struct record_entry *entry, const char *whole)
+static void finish_run(const struct story *story, struct kit *k, const struct record_entry *entry,
+                       const char *whole)
 {
+    int64_t epochs = story->spec.epochs + story->more;
     struct wire_status status = {0};
     int before = test_failures;
 
-    if (entry->run.state != WIRE_DONE) {
-        kit_wait(k, kit_resume(k, entry->folder, 0), &status);
+    if (entry->run.state != WIRE_DONE || entry->run.spec.epochs != epochs) {
+        kit_wait(k, kit_resume(k, entry->folder, epochs), &status);
         if (status.state != WIRE_DONE)
             bad("%s cannot be resumed: %s%s", entry->name, status.reason, k->refused);
     }
@@ -248,7 +251,7 @@ static void finish_runs(const struct state *s, struct kit *k)
 
     if (record_list(s->results, &list, &n, &e) == ERR_OK) {
         for (size_t i = 0; i < n && !why[0]; i++)
-            finish_run(k, &list[i], whole);
+            finish_run(s->story, k, &list[i], whole);
         record_free_list(list, n);
     }
     free(whole);

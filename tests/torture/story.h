@@ -19,6 +19,7 @@ struct story {
     struct kit kit;
     struct disk disk;
     struct spec spec; /* of the runs */
+    int64_t more;     /* epochs that a run is extended by when it is done */
     char *whole;      /* results of what nobody disturbed */
     char *keys;       /* of a sweep */
     int jobs;
@@ -76,12 +77,13 @@ static inline char *story_first_run(const char *results)
     return folder;
 }
 
-static inline bool story_is_done(const char *folder)
+/* How many epochs a run that is done was to have; 0: it is not done. */
+static inline int64_t story_done(const char *folder)
 {
     struct record_run run;
 
     kit_read_run(folder, &run);
-    return run.state == WIRE_DONE;
+    return run.state == WIRE_DONE ? run.spec.epochs : 0;
 }
 
 /* ---- a run ---- */
@@ -111,7 +113,7 @@ static inline void story_mark(struct story *s, const char *folder)
     s->tagged = disk_now();
 }
 
-/* The run is stopped up to three times, with a checkpoint or without one, and resumed. folder: of a run that is there
+/* The run is stopped up to three times, with a checkpoint or without one, resumed, and perhaps extended. folder: of a run that is there
  * already, or NULL. */
 static inline void story_run(struct story *s, char *folder)
 {
@@ -122,7 +124,7 @@ static inline void story_run(struct story *s, char *folder)
     size_t stops = dice_below(&s->dice, 4);
     int64_t at = 0;
 
-    if (folder && story_is_done(folder))
+    if (folder && story_done(folder))
         status.state = WIRE_DONE;
     kit_engine(k, 4096, 0);
     for (size_t i = 0; i <= stops && status.state != WIRE_DONE; i++) {
@@ -142,6 +144,8 @@ static inline void story_run(struct story *s, char *folder)
             kit_engine(k, 4096, 0);
         }
     }
+    if (s->more && story_done(folder) == s->spec.epochs)
+        kit_wait(k, kit_resume(k, folder, s->spec.epochs + s->more), &status);
     kit_quit(k);
     free(folder);
 }
@@ -235,8 +239,9 @@ static inline void story_whole(struct story *s)
         run_sweep(&k, s->keys, (struct wish){.grid = true, .jobs = s->jobs}, &sweep);
         s->cells = (size_t)sweep.cells;
     } else {
+        s->spec.epochs += s->more;
         kit_run(&k, &s->spec, &status);
-        s->spec.name[0] = 0;
+        s->spec.epochs -= s->more;
     }
     kit_quit(&k);
 }
@@ -277,6 +282,7 @@ static inline void story_begin(struct story *s, enum story_kind kind, struct dic
     s->whole = io_path(s->kit.folder, "whole");
     s->keys = mem_text(keys[dice_below(&s->dice, 3)]);
     s->jobs = (int)dice_below(&s->dice, 3);
+    s->more = kind == STORY_RUN && dice_percent(&s->dice, 30) ? 2 : 0;
     story_choose(s);
     story_whole(s);
     disk_begin(&s->disk, root);
