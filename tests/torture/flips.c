@@ -1,5 +1,5 @@
 /* Damages one file of a results folder at a time and reads it with the readers of record/. Arguments: seconds, seed,
- * case (0: all), and which files: sealed, rows or texts (flips.sh says what must hold of each).
+ * case (0: all), and which files: weights or texts (flips.sh says what must hold of each).
  * `flips damage FILE SEED CASE` damages a file for the tests of the program itself. */
 #include "base/log.h"
 #include "record/export.h"
@@ -400,16 +400,15 @@ static void choose_victims(const char *what)
     static const char lines[] = "pause\ngo\nstop epoch\n\nstop step\ngo\npause\nstop now\n";
     char *control = io_path(run_folder, "control");
 
-    if (!strcmp(what, "sealed")) {
+    if (!strcmp(what, "weights")) {
         for (size_t i = 0; i < MEM_COUNT(files); i++)
             add_of_run(files[i], check_sealed);
-    } else if (!strcmp(what, "rows")) {
+    } else {
         add_of_run("epochs.csv", check_epochs);
         add_of_run("members.csv", check_rows);
         add_of_run("devices.csv", check_rows);
         add_of_run("steps.csv", check_rows);
         add_victim(io_path(kit.results, "sweeps/grid/sweep.csv"), check_rows);
-    } else {
         add_of_run("run.csv", check_run);
         add_of_run("experiment.ini", check_experiment);
         add_victim(io_path(kit.results, "sweeps/grid/sweep.ini"), check_sweep_text);
