@@ -188,9 +188,11 @@ enum err_code record_read_at(const char *folder, const char *at, struct safetens
     }
     if (!text_to_int(at, &epoch) || epoch < 0 || epoch > 1000000000)
         return err_set(e, ERR_INPUT, "'%s' is not best, last or the number of an epoch", at);
-    if (epoch > 0 && epoch == last_epoch(folder) && read_epoch(folder, epoch, s, NULL) != ERR_OK)
-        return read_last(folder, s, e); /* why it is not there */
-    return read_epoch(folder, epoch, s, e);
+    if (epoch == 0 || epoch != last_epoch(folder))
+        return read_epoch(folder, epoch, s, e);
+    if (read_epoch(folder, epoch, s, NULL) == ERR_OK)
+        return ERR_OK;
+    return read_last(folder, s, e); /* why it is not there */
 }
 
 /* What the network was read with. The file may come from anywhere. */

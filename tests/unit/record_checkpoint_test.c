@@ -316,6 +316,43 @@ TEST(weights_of_a_run_without_their_checksum_are_refused)
     help_remove(results);
 }
 
+static int (*real_open)(const char *path, int flags, mode_t mode);
+static int weights_opened;
+
+static int count_open(const char *path, int flags, mode_t mode)
+{
+    weights_opened += strstr(path, ".safetensors") != NULL;
+    return real_open(path, flags, mode);
+}
+
+/* It may be many gigabytes. */
+TEST(the_weights_of_the_last_epoch_are_read_once)
+{
+    struct err e = {0};
+    struct net *net = make_net(model);
+    struct record_weights w = make_weights(net, 1, false, 4, 0);
+    struct record_run *run = help_run();
+    char *results;
+    struct record *r = new_run(&results);
+    struct safetensors s;
+
+    save(r, "epoch-0001", &w, net, 1);
+    run->state = WIRE_DONE;
+    run->epochs_done = 1;
+    REQUIRE_OK(record_write_run(r, run, &e));
+    real_open = io.open;
+    io.open = count_open;
+    CHECK_INT(record_read_at(record_folder(r), "1", &s, &e), ERR_OK);
+    io.open = real_open;
+    CHECK_INT(weights_opened, 1);
+    safetensors_free(&s);
+    free(run);
+    record_weights_free(&w);
+    record_close(r);
+    net_free(net);
+    help_remove(results);
+}
+
 TEST(every_flipped_bit_of_a_checkpoint_is_noticed)
 {
     struct err e = {0};
