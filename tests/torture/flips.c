@@ -498,6 +498,8 @@ int main(int argc, char **argv)
     setenv("CHORUS_CACHE", "off", 1);
     log_to(NULL, NULL);
     whole_make();
+    if (test_failures)
+        printf("failed 0: what is damaged is not whole\n");
     choose_victims(argv[4]);
     for (size_t i = 0; i < MEM_COUNT(deaths); i++)
         signal(deaths[i], on_signal);

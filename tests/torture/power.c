@@ -8,7 +8,7 @@
  *   the newest checkpoint that was finished, or a newer one, reads whole, and epochs.csv has the rows that it stands
  *   for;
  *   an item of the queue waits there, or has its run;
- *   what a program was told to be done (a tag, an item, a run, a sweep) is done;
+ *   what a program was told to be done (a tag, an item, a run, a sweep, a removal) is done;
  *   and, tried in one state of TRIED: what goes on from there ends like what nobody disturbed. */
 #include "tests/torture/promise.h"
 #include "tests/torture/story.h"
@@ -218,6 +218,8 @@ static void check_runs(const struct state *s)
         bad("%s", e.text);
         return;
     }
+    if (n && s->story->removed && s->at >= s->story->removed)
+        bad("%s was removed, and is there", list[0].name);
     for (size_t i = 0; i < n; i++)
         check_run(s, &list[i]);
     record_free_list(list, n);
@@ -559,6 +561,10 @@ int main(int argc, char **argv)
                 forget(&story);
             told = (number - 1) / STATES;
             story_begin(&story, kind_of(argv[4]), dice_of(seed, UINT64_MAX - told));
+            if (test_failures)
+                printf("failed %" PRIu64 ": the story went wrong before power was cut\n", number);
+            failed += test_failures > 0;
+            test_failures = 0;
             read_promises(&story.disk);
         }
         failed += !try_case(&story, seed, number);

@@ -24,8 +24,8 @@ struct story {
     char *keys;       /* of a sweep */
     int jobs;
     size_t cells;
-    /* Behind which operation a program was told so: the run has its tag, an item of the queue was added. */
-    size_t tagged, added[STORY_ITEMS];
+    /* Behind which operation a program was told so: the run has its tag, is in the trash; an item was added. */
+    size_t tagged, removed, added[STORY_ITEMS];
     char *item[STORY_ITEMS]; /* its text */
 };
 
@@ -113,7 +113,20 @@ static inline void story_mark(struct story *s, const char *folder)
     s->tagged = disk_now();
 }
 
-/* The run is stopped up to three times, with a checkpoint or without one, resumed, and perhaps extended. folder: of a run that is there
+static inline void story_remove(struct story *s, const char *folder)
+{
+    struct record_entry entry;
+    char *to = NULL;
+    struct err e;
+
+    if (record_read_entry(folder, &entry, &e) != ERR_OK || record_remove(&entry, &to, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    s->removed = disk_now();
+    record_free_entry(&entry);
+    free(to);
+}
+
+/* The run is stopped up to three times, with a checkpoint or without one, resumed, and perhaps extended or removed. folder: of a run that is there
  * already, or NULL. */
 static inline void story_run(struct story *s, char *folder)
 {
@@ -147,6 +160,8 @@ static inline void story_run(struct story *s, char *folder)
     if (s->more && story_done(folder) == s->spec.epochs)
         kit_wait(k, kit_resume(k, folder, s->spec.epochs + s->more), &status);
     kit_quit(k);
+    if (dice_percent(&s->dice, 15))
+        story_remove(s, folder);
     free(folder);
 }
 
@@ -258,7 +273,7 @@ static inline void story_again(struct story *s, const char *root)
     outage_forget();
     disk_free_view(&left, before.nodes);
     disk_free(&before);
-    s->tagged = 0;
+    s->tagged = s->removed = 0;
     disk_begin(&s->disk, root);
     if (s->kind == STORY_RUN)
         story_run(s, story_first_run(s->kit.results));
