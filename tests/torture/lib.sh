@@ -62,14 +62,16 @@ torture()
     told "$name" $n $failures
 }
 
-# torture_program SCENARIO PROGRAM ARGS...: the same by a program of this folder, called with seconds, seed and the
-# case (0: all), and ARGS. It prints "failed N: WHY" for each failure, and "N cases" in its last line.
+# torture_program SCENARIO PROGRAM ARGS...: the same by a C program of this folder, or by another program with its path,
+# called with seconds, seed and the case (0: all), and ARGS. It prints "failed N: WHY" for each failure, and "N cases" in
+# its last line.
 torture_program()
 {
     local name=$1 program=$2 log=$cache/log cases failures line
     shift 2
+    [[ $program == */* ]] || program=$programs/$program
     [ -z "$CASE" ] || [ "${CASE%/*}" = "$name" ] || return 0
-    "$programs/$program" $((seconds / scenarios > 0 ? seconds / scenarios : 1)) $seed \
+    "$program" $((seconds / scenarios > 0 ? seconds / scenarios : 1)) $seed \
         $([ -n "$CASE" ] && echo "${CASE##*/}" || echo 0) "$@" >"$log" 2>&1
     status=$?
     failures=$(grep -c '^failed ' "$log")
