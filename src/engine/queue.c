@@ -91,7 +91,7 @@ static void show(struct queue *q, enum wire_queue_state state, int64_t pid, cons
 /* Whether somebody must mend it; a full disk, or another program's lock, may pass. */
 static bool lasts(const struct err *e)
 {
-    static const int errors[] = {EROFS, EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, EINVAL, EIO};
+    static const int errors[] = {EROFS, EACCES, EPERM, ENOENT, ENOTDIR, EISDIR, ELOOP, EINVAL, EIO};
 
     for (size_t i = 0; e->code == ERR_IO && i < MEM_COUNT(errors); i++)
         if (e->sys == errors[i])

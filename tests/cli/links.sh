@@ -105,6 +105,9 @@ check "a link that is replaced becomes a file" test ! -L results/sweeps/board/sw
 plant link queue/.lock
 exits 1 "$CHORUS" queue run --quiet
 check "nobody waits for a lock that is a link" grep -q "queue/.lock is a link" err
+rm results/queue/.lock && mkdir results/queue/.lock
+exits 1 timeout 60 "$CHORUS" queue run --quiet
+check "nor for one that is a folder" grep -q "queue/.lock: Is a directory" err
 
 # Folders may be links, on another disk for instance, and the run there goes on.
 rm -rf results outside
