@@ -298,7 +298,7 @@ void sweep_talk_event(struct sweeper *w, const struct wire_event *ev)
         on_log(w, ev, bytes);
         break;
     case WIRE_REFUSED:
-        if (ev->run == w->number) {
+        if (ev->run == w->number && !w->refused) { /* a stop of what was refused is refused too */
             w->refused = true;
             err_set(&w->refusal, ev->u.refused.code, "%s", bytes ? (char *)bytes : "");
         }

@@ -10,16 +10,16 @@ run="run $tiny keep=last+best+every:1 epochs=3"
 ends=($terms INT)
 passing=(HUP PIPE CHLD CONT WINCH "TSTP CONT")
 
-# draw_plan: signals and moments in $plan, for the next 60 ms or so; the last one may be one that passes
+# draw_plan: signals and moments in $plan, for the next 60 ms, or all of them before anything has begun
 draw_plan()
 {
-    local n=$((RANDOM % 4 + 1)) name
+    local n=$((RANDOM % 4 + 1)) span=$((RANDOM % 3 ? 400 : 4)) name
     plan=
     while ((n-- > 0)); do
         name=${passing[RANDOM % ${#passing[@]}]}
         ((RANDOM % 2)) && name=${ends[RANDOM % ${#ends[@]}]}
         for name in $name; do
-            plan+="$((RANDOM % 2 ? RANDOM % 400 : RANDOM % 10)):$name "
+            plan+="$((RANDOM % 2 ? RANDOM % span : RANDOM % 4)):$name "
         done
     done
     export CHORUS_FAKE_SCRIPT=step_ms=$((RANDOM % 3))
@@ -39,7 +39,7 @@ hit()
     return 1
 }
 
-# Which code is promised for the signals that came.
+# Whether the code is promised for the signals that came.
 fine_code()
 {
     case " $sent " in
@@ -168,7 +168,7 @@ queue()
     done
 }
 
-# Who watches may come and go: the run does not notice.
+# Who watches may come and go, also with the terminal: the run does not notice.
 watch()
 {
     local pid
@@ -177,7 +177,7 @@ watch()
     pid=$!
     until_true 60 eval 'newest; [ -n "$folder" ]'
     draw_plan
-    hit watch @ --quiet && fine_code watch || {
+    hit watch @ --quiet && sent=${sent//HUP/INT} && fine_code watch || {
         wait $pid
         return 1
     }
