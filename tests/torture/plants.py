@@ -3,7 +3,7 @@
 two, and looks at what they print, write and return. KIND: files (links, pipes, sockets, devices, folders, files without
 permission in a file's place), bytes (those that drive a terminal, in a column or line), names (of files and folders)
 or words (of the command line)."""
-import csv, os, random, re, shutil, socket, stat, subprocess, sys, time
+import csv, fcntl, os, random, re, shutil, socket, stat, subprocess, sys, time
 
 seconds, seed, only, kind, chorus = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
 HANGS = 120  # seconds that a busy machine keeps
@@ -151,7 +151,10 @@ def bytes_in(draw):
         where = f"{path}, line {at + 1}"
         lines[at] = draw.choice([lines[at].split(b"=")[0] + b"= ", lines[at], b""]) + planted
         open("results/" + path, "wb").write(b"\n".join(lines))
-    return calls(draw, f"{planted!r} in {where}")
+    with open("results/" + path, "rb") as file:
+        if path.endswith("/lock") and draw.randrange(2): # of a run that is at work, and says whose
+            fcntl.flock(file, fcntl.LOCK_EX)
+        return calls(draw, f"{planted!r} in {where}")
 
 
 def calls(draw, where):
