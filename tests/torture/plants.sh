@@ -10,7 +10,9 @@ if ! command -v python3 >/dev/null; then
     skip "plants" "there is no python3"
     finish
 fi
-printf '%s\n' 'calm' 'keys 3 Enter' 'calm' 'keys 4 5 6 7' 'calm' >screens
+for at in 2 3 5 7; do
+    printf '%s\n' "keys $at" calm "save frame" >screen$at
+done
 sed -i 's/^train_limit.*/train_limit = 200/; s/^test_limit.*/test_limit = 100/; s/^epochs.*/epochs = 1/' tiny.ini
 echo "backend = fake" >>tiny.ini
 sed 's/^lr.*/lr = 0.05, 0.1/' tiny.ini >board.ini
