@@ -50,8 +50,7 @@ static void begin(char **argv, bool on_terminal)
     signal(SIGTTOU, SIG_IGN);
     if (on_terminal)
         tcsetpgrp(0, getpid());
-    for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);
+    signal(SIGTTOU, SIG_DFL);
     execvp(argv[0], argv);
     _exit(127);
 }
@@ -195,6 +194,8 @@ int main(int argc, char **argv)
 
     if (argc < 3 + on_terminal || pipe2(pipes, O_CLOEXEC))
         return 2;
+    for (int i = 1; i < NSIG; i++) /* nothing is ignored before the command says so */
+        signal(i, SIG_DFL);
     child = on_terminal ? forkpty(&terminal, NULL, NULL, &size) : fork();
     if (child == 0 && on_terminal)
         be_shell(words, pipes[1]);

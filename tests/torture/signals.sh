@@ -118,7 +118,7 @@ one_run()
         echo "it succeeded without a folder"
         return 1
     fi
-    if ((code == 0)) && ! state_is "$folder" done && [[ -z $terminal || " $sent" != *" HUP"* ]]; then
+    if ((code == 0)) && ! state_is "$folder" done; then
         echo "it ended with 0 and is $(column "$folder" state); plan $plan"
         return 1
     fi
@@ -175,7 +175,7 @@ watch()
     rm -rf results
     CHORUS_FAKE_SCRIPT=step_ms=$((RANDOM % 3 + 1)) "$CHORUS" $run >ran 2>&1 </dev/null &
     pid=$!
-    until_true 60 eval 'newest; [ -n "$folder" ]'
+    until_true 60 eval 'newest; [ -e "$folder/run.csv" ]'
     draw_plan
     hit watch @ --quiet && sent=${sent//HUP/INT} && fine_code watch || {
         wait $pid
