@@ -18,6 +18,7 @@
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+#include <utmp.h>
 
 #define PATIENCE_MS 120000
 
@@ -56,11 +57,13 @@ static void begin(char **argv, bool on_terminal)
 }
 
 /* The shell on the terminal: its command's process goes into the pipe, and then its status. */
-static void be_shell(char **argv, int to)
+static void be_shell(char **argv, int place, int to)
 {
-    pid_t pid = fork();
+    pid_t pid;
     int status;
 
+    login_tty(place);
+    pid = fork();
     if (pid == 0)
         begin(argv, true);
     signal(SIGTTOU, SIG_IGN);
@@ -188,7 +191,7 @@ int main(int argc, char **argv)
     bool on_terminal = argc > 1 && !strcmp(argv[1], "-t"), over;
     struct winsize size = {.ws_row = 30, .ws_col = 100};
     char *plan = argv[1 + on_terminal], **words = argv + 2 + on_terminal, sent[1024] = "";
-    int pipes[2] = {-1, -1}, status = 0;
+    int pipes[2] = {-1, -1}, place = -1, status = 0;
     struct termios before = {0};
     pid_t child;
 
@@ -196,14 +199,16 @@ int main(int argc, char **argv)
         return 2;
     for (int i = 1; i < NSIG; i++) /* nothing is ignored before the command says so */
         signal(i, SIG_DFL);
-    child = on_terminal ? forkpty(&terminal, NULL, NULL, &size) : fork();
+    if (on_terminal && (openpty(&terminal, &place, NULL, NULL, &size) ||
+                        fcntl(terminal, F_SETFD, FD_CLOEXEC) || tcgetattr(place, &before)))
+        return 2;
+    child = fork();
     if (child == 0 && on_terminal)
-        be_shell(words, pipes[1]);
+        be_shell(words, place, pipes[1]);
     if (child == 0)
         begin(words, false);
     command = child;
-    if (on_terminal &&
-        (tcgetattr(terminal, &before) || read(pipes[0], &command, sizeof command) < 0))
+    if (on_terminal && read(pipes[0], &command, sizeof command) != sizeof command)
         return 2;
     over = send_all(plan, on_terminal ? pipes[0] : -1, &status, sent);
     if (!over)
