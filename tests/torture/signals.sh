@@ -133,13 +133,14 @@ workbench()
 
 sweep()
 {
+    local board="$tiny epochs=1 lr=0.01,0.02 seed=1,2 --name board --jobs $((RANDOM % 2 + 1))"
     rm -rf results
     code=1
     if (($1 % 2)); then # twice before it begins: the second one finds nothing to stop
         plan="$((RANDOM % 4)):INT $((RANDOM % 7)):${terms##* }"
-        hit run $tiny epochs=1 lr=0.01,0.02 seed=1,2 --name board && fine_code run || return
+        hit run $board && fine_code run || return
     fi
-    go_on run $tiny epochs=1 lr=0.01,0.02 seed=1,2 --name board --jobs $((RANDOM % 2 + 1)) || return
+    go_on run $board || return
     [ "$(ls -d results/2* | wc -l)" = 4 ] || {
         echo "there are $(ls -d results/2* | wc -l) runs of 4 cells"
         return 1
