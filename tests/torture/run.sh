@@ -53,7 +53,7 @@ each=$(awk -v hours="${HOURS:-1}" -v jobs=$jobs -v parts=${#parts[@]} \
     'BEGIN { s = hours * 3600 * jobs / parts; print s < 1 ? 1 : int(s) }')
 # In memory, where there is plenty and programs may start there: on a disk most of a case is waiting for it to write.
 room=$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)
-if [ -z "$TMPDIR" ] && ((${room:-0} > 8000000)) && ! findmnt -nO noexec /dev/shm >/dev/null; then
+if [ -z "$TMPDIR" ] && ((${room:-0} > 8000000)) && ! findmnt -no OPTIONS /dev/shm | grep -qw noexec; then
     export TMPDIR=/dev/shm
 fi
 logs=$(mktemp -d) || exit 1
