@@ -101,22 +101,23 @@ static void listen_ms(double ms)
     } while (now_ms() < end);
 }
 
-/* Whether the command decided what becomes of the signal. */
-static bool is_set(int number)
+/* Whether the command decided what becomes of the signal, or (CONT) has stopped. */
+static bool is_ready(int number)
 {
     unsigned long long caught = 0, ignored = 0;
-    char path[64], line[256];
+    char path[64], line[256], state = 0;
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/%ld/status", (long)command);
     file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "State: %c", &state);
         sscanf(line, "SigCgt: %llx", &caught);
         sscanf(line, "SigIgn: %llx", &ignored);
     }
     if (file)
         fclose(file);
-    return ((caught | ignored) >> (number - 1) & 1) != 0;
+    return number == SIGCONT ? state == 'T' : ((caught | ignored) >> (number - 1) & 1) != 0;
 }
 
 /* Waits for an end of the command so long; *status is its status then. from: the shell's pipe, or -1. */
@@ -139,6 +140,7 @@ static bool has_ended(int from, double ms, int *status)
 static bool send_all(char *plan, int from, int *status, char *sent)
 {
     double until = now_ms() + PATIENCE_MS;
+    bool stops = false;
 
     for (char *word = strtok(plan, " "); word; word = strtok(NULL, " ")) {
         const char *name = strchr(word, ':') + 1;
@@ -146,12 +148,15 @@ static bool send_all(char *plan, int from, int *status, char *sent)
 
         while (strcmp(signals[i].name, name) != 0)
             i++;
-        while (signals[i].waits && !is_set(signals[i].number) && now_ms() < until)
+        /* A CONT that comes before the stop is lost. */
+        while ((signals[i].waits || (!strcmp(name, "CONT") && stops)) &&
+               !is_ready(signals[i].number) && now_ms() < until)
             if (has_ended(from, 0.3, status))
                 return true;
         if (has_ended(from, atof(word) / 10, status))
             return true;
         kill(command, signals[i].number);
+        stops = signals[i].number == SIGTSTP;
         strcat(strcat(sent, " "), name);
     }
     return has_ended(from, PATIENCE_MS, status);
