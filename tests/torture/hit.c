@@ -36,6 +36,7 @@ static int terminal = -1; /* its other end */
 static char screen[65536];
 static size_t shown; /* bytes of it: the last ones that were shown */
 static pid_t command;
+static bool goes = true; /* the last signal was none that stops it */
 
 static double now_ms(void)
 {
@@ -132,6 +133,8 @@ static bool has_ended(int from, double ms, int *status)
             return true;
         if (now_ms() >= end)
             return false;
+        if (goes && is_ready(SIGCONT)) /* a CONT that came before the stop was lost */
+            kill(command, SIGCONT);
         listen_ms(end - now_ms() < 0.5 ? end - now_ms() : 0.5);
     }
 }
@@ -140,7 +143,6 @@ static bool has_ended(int from, double ms, int *status)
 static bool send_all(char *plan, int from, int *status, char *sent)
 {
     double until = now_ms() + PATIENCE_MS;
-    bool stops = false;
 
     for (char *word = strtok(plan, " "); word; word = strtok(NULL, " ")) {
         const char *name = strchr(word, ':') + 1;
@@ -148,15 +150,13 @@ static bool send_all(char *plan, int from, int *status, char *sent)
 
         while (strcmp(signals[i].name, name) != 0)
             i++;
-        /* A CONT that comes before the stop is lost. */
-        while ((signals[i].waits || (!strcmp(name, "CONT") && stops)) &&
-               !is_ready(signals[i].number) && now_ms() < until)
+        while (signals[i].waits && !is_ready(signals[i].number) && now_ms() < until)
             if (has_ended(from, 0.3, status))
                 return true;
         if (has_ended(from, atof(word) / 10, status))
             return true;
         kill(command, signals[i].number);
-        stops = signals[i].number == SIGTSTP;
+        goes = signals[i].number != SIGTSTP;
         strcat(strcat(sent, " "), name);
     }
     return has_ended(from, PATIENCE_MS, status);
