@@ -123,5 +123,5 @@ share()
 }
 
 many sweep "$(share 40 500)"
-many queue "$(share 25 10000)"
+many queue "$(share 12 10000)"
 finish
