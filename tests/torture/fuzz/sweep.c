@@ -30,6 +30,11 @@ static bool is_long(const uint8_t *bytes, size_t n)
     return values > MOST_VALUES;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b); /* a parameter begins with its name */
+}
+
 static void add_cell(const struct spec_sweep *s, size_t number, struct text *out)
 {
     struct spec cell;
@@ -37,6 +42,7 @@ static void add_cell(const struct spec_sweep *s, size_t number, struct text *out
 
     if (fuzz_taken(spec_sweep_cell(s, number, &cell, &e), &e)) {
         MUST(spec_check(&cell, &e) == ERR_OK);
+        qsort(cell.param, (size_t)cell.params, sizeof *cell.param, by_name); /* in any order */
         spec_write(&cell, out);
     }
 }
