@@ -18,7 +18,33 @@
 
 static int io_real_open(const char *path, int flags, mode_t mode)
 {
-    return open(path, flags, mode);
+    return TEMP_FAILURE_RETRY(open(path, flags, mode));
+}
+
+static ssize_t io_real_read(int fd, void *to, size_t n)
+{
+    return TEMP_FAILURE_RETRY(read(fd, to, n));
+}
+
+static ssize_t io_real_write(int fd, const void *from, size_t n)
+{
+    return TEMP_FAILURE_RETRY(write(fd, from, n));
+}
+
+static int io_real_sync(int fd)
+{
+    return TEMP_FAILURE_RETRY(fdatasync(fd));
+}
+
+static int io_real_truncate(int fd, off_t length)
+{
+    return TEMP_FAILURE_RETRY(ftruncate(fd, length));
+}
+
+/* An interrupted one has closed it. */
+static int io_real_close(int fd)
+{
+    return close(fd) < 0 && errno != EINTR ? -1 : 0;
 }
 
 static int io_real_stat(const char *path, struct stat *st)
@@ -33,12 +59,12 @@ static int io_real_fstat(int fd, struct stat *st)
 
 struct io_table io = {
     .open = io_real_open,
-    .read = read,
-    .write = write,
+    .read = io_real_read,
+    .write = io_real_write,
     .seek = lseek,
-    .sync = fdatasync,
-    .truncate = ftruncate,
-    .close = close,
+    .sync = io_real_sync,
+    .truncate = io_real_truncate,
+    .close = io_real_close,
     .rename = rename,
     .unlink = unlink,
     .mkdir = mkdir,
@@ -57,8 +83,6 @@ static ssize_t io_read_some(int fd, char *to, size_t n)
 
     while (got < n) {
         ssize_t r = io.read(fd, to + got, n - got);
-        if (r < 0 && errno == EINTR)
-            continue;
         if (r < 0)
             return -1;
         if (r == 0)
@@ -172,8 +196,6 @@ size_t io_write_most(int fd, const void *bytes, size_t n)
 
     while (done < n) {
         ssize_t wrote = io.write(fd, from + done, n - done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
         if (wrote < 0)
             break;
         done += (size_t)wrote;

@@ -1,5 +1,5 @@
 /* base/io.h: every file operation goes through one small table, so that a test can make any of them
- * fail, and through a few helpers that do the safe thing. */
+ * fail, and through a few helpers that do the safe thing. A signal interrupts none but lock. */
 #ifndef CHORUS_BASE_IO_H
 #define CHORUS_BASE_IO_H
 
@@ -37,7 +37,7 @@ enum err_code io_read_file(const char *path, size_t limit, char **bytes, size_t 
  * A link is not followed, only a regular file is opened, and a pipe makes nobody wait. A folder on the
  * way to the file may be a link: users move runs to other disks. A failed open leaves -1 in *fd. */
 enum err_code io_open_own(const char *path, int flags, int *fd, struct err *e) MUST_USE;
-/* How many of n bytes were written, through short writes and EINTR; fewer than n: errno says why. */
+/* How many of n bytes were written, through short writes; fewer than n: errno says why. */
 size_t io_write_most(int fd, const void *bytes, size_t n) MUST_USE;
 /* All n bytes, or an error. */
 enum err_code io_write_all(int fd, const void *bytes, size_t n, const char *path,

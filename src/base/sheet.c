@@ -176,8 +176,6 @@ static enum err_code sheet_scan_open(struct sheet_reader *r, int fd)
 
     while (!r->code && !r->stopped) {
         ssize_t got = io.read(fd, chunk, CHUNK);
-        if (got < 0 && errno == EINTR)
-            continue;
         if (got < 0)
             r->code = err_errno(r->e, "cannot read %s", r->path);
         if (got <= 0)

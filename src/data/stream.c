@@ -61,11 +61,8 @@ void data_stream_close(struct data_stream *s)
 static enum err_code read_some(struct data_stream *s, void *to, size_t n, size_t *got,
                                struct err *e)
 {
-    ssize_t r;
+    ssize_t r = io.read(s->fd, to, n);
 
-    do
-        r = io.read(s->fd, to, n);
-    while (r < 0 && errno == EINTR);
     if (r < 0)
         return err_errno(e, "%s: cannot be read", s->path);
     *got = (size_t)r;
@@ -76,7 +73,7 @@ static enum err_code read_plain(struct data_stream *s, uint8_t *to, size_t n, si
                                 struct err *e)
 {
     while (*got < n && !s->ended) {
-        size_t some;
+        size_t some = 0;
 
         TRY(read_some(s, to + *got, n - *got, &some, e));
         if (some == 0)
@@ -88,7 +85,7 @@ static enum err_code read_plain(struct data_stream *s, uint8_t *to, size_t n, si
 
 static enum err_code fill(struct data_stream *s, struct err *e)
 {
-    size_t some;
+    size_t some = 0;
 
     TRY(read_some(s, s->in, sizeof s->in, &some, e));
     s->z.next_in = s->in;

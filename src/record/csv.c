@@ -177,8 +177,6 @@ enum err_code record_cut_torn(struct record_csv *c, struct err *e)
         if (io.seek(c->fd, end - (off_t)want, SEEK_SET) < 0)
             return err_errno(e, "cannot read %s", c->path);
         got = io.read(c->fd, bytes, want);
-        if (got < 0 && errno == EINTR)
-            continue;
         if (got < 0)
             return err_errno(e, "cannot read %s", c->path);
         if (got != (ssize_t)want)
@@ -258,8 +256,6 @@ static enum err_code cut_csv(struct record_csv *c, int64_t most, struct err *e)
     bytes = mem_new(65536, 1);
     while (code == ERR_OK && !s.found) {
         ssize_t got = io.read(c->fd, bytes, 65536);
-        if (got < 0 && errno == EINTR)
-            continue;
         if (got < 0)
             code = err_errno(e, "cannot read %s", c->path);
         if (got <= 0)

@@ -130,8 +130,6 @@ static enum err_code read_on(struct record_ledger *l, struct err *e)
     while (code == ERR_OK) {
         ssize_t got = io.read(l->fd, bytes, PIECE);
 
-        if (got < 0 && errno == EINTR)
-            continue;
         if (got < 0)
             code = err_errno(e, "cannot read %s", l->path);
         if (got <= 0)

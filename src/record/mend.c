@@ -32,8 +32,6 @@ static enum err_code copy_rows(const struct record_csv *c, int to, struct err *e
         ssize_t got =
             io.read(c->fd, bytes, left < (off_t)sizeof bytes ? (size_t)left : sizeof bytes);
 
-        if (got < 0 && errno == EINTR)
-            continue;
         if (got <= 0)
             return err_errno(e, "cannot read %s", c->path);
         TRY(io_write_all(to, bytes, (size_t)got, c->path, e));

@@ -22,8 +22,6 @@ static enum err_code read_bytes(int fd, void *to, size_t n, const char *path, st
 
     while (n > 0) {
         ssize_t got = io.read(fd, at, n);
-        if (got < 0 && errno == EINTR)
-            continue;
         if (got < 0)
             return err_errno(e, "cannot read %s", path);
         if (got == 0)

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,6 +130,35 @@ TEST(a_replaced_file_is_old_or_new_whatever_fails)
     CHECK(done && failing_call > 5);
     free(path);
     folder_remove(folder);
+}
+
+static void hear(int signal)
+{
+    (void)signal;
+}
+
+/* Without SA_RESTART, as some file systems have it. */
+TEST(a_signal_interrupts_no_read)
+{
+    struct sigaction action = {.sa_handler = hear}, before;
+    struct itimerval soon = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    char byte = 0;
+    int ends[2];
+
+    REQUIRE(pipe(ends) == 0);
+    sigaction(SIGALRM, &action, &before);
+    if (fork() == 0) {
+        usleep(50000);
+        _exit(write(ends[1], "x", 1) != 1);
+    }
+    setitimer(ITIMER_REAL, &soon, NULL);
+    CHECK_INT(io.read(ends[0], &byte, 1), 1);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    CHECK_INT(byte, 'x');
+    CHECK(wait(NULL) > 0);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 TEST(a_link_stays_a_link_and_a_device_a_device)
