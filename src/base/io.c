@@ -460,7 +460,8 @@ void io_unmap(void *at, size_t n, bool mapped)
 bool io_exists(const char *path)
 {
     struct stat st;
-    return io.stat(path, &st) == 0;
+
+    return io.stat(path, &st) == 0 || errno == EIO || errno == ENOMEM;
 }
 
 bool io_is_folder(const char *path)
@@ -503,6 +504,18 @@ enum err_code io_list_folder(const char *path, char ***names, size_t *count, str
     *names = list;
     *count = n;
     return ERR_OK;
+}
+
+enum err_code io_list_if_there(const char *path, char ***names, size_t *count, struct err *e)
+{
+    struct err why = {0};
+    enum err_code code = io_list_folder(path, names, count, &why);
+
+    if (code != ERR_OK && why.sys == ENOENT)
+        return ERR_OK;
+    if (code != ERR_OK && e)
+        *e = why;
+    return code;
 }
 
 void io_free_names(char **names, size_t count)

@@ -67,6 +67,7 @@ enum err_code io_real_target(const char *path, char **target, struct err *e) MUS
 enum err_code io_sync_folder(const char *path, struct err *e) MUST_USE;
 /* As mkdir -p; the names of new folders are on the disk. */
 enum err_code io_make_folders(const char *path, struct err *e) MUST_USE;
+/* Also where a disk or a lack of memory hides whether it does: who opens it then is told why it cannot. */
 bool io_exists(const char *path);
 bool io_is_folder(const char *path);
 
@@ -82,6 +83,9 @@ void io_unmap(void *at, size_t n, bool mapped);
 /* The names in a folder but "." and "..", sorted by bytes. Freed by io_free_names. */
 enum err_code io_list_folder(const char *path, char ***names, size_t *count,
                              struct err *e) MUST_USE;
+/* The same; a folder that is not there has none. */
+enum err_code io_list_if_there(const char *path, char ***names, size_t *count,
+                               struct err *e) MUST_USE;
 void io_free_names(char **names, size_t count);
 
 /* Files half written by programs that were killed: those whose names the caller takes for such. */

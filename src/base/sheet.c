@@ -2,8 +2,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 
-#include <csv.h>
 #include <errno.h>
+#include <csv.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -214,13 +214,17 @@ enum err_code sheet_scan(const char *path, const struct sheet_limits *limits, sh
             code = e->code = ERR_INPUT;
         return code;
     }
-    if (io.fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+    enum err_code code = io.fstat(fd, &st) ? err_errno(e, "cannot look at %s", path)
+                         : !S_ISREG(st.st_mode)
+                             ? err_set(e, ERR_INPUT, "%s is no regular file", path)
+                             : ERR_OK;
+    if (code != ERR_OK) {
         io.close(fd);
-        return err_set(e, ERR_INPUT, "%s is no regular file", path);
+        return code;
     }
     csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI);
     csv_set_blk_size(&r.parser, 65536); /* its default of 128 bytes makes long fields quadratic */
-    enum err_code code = sheet_scan_open(&r, fd);
+    code = sheet_scan_open(&r, fd);
     csv_free(&r.parser);
     io.close(fd);
     text_free(&r.bytes);

@@ -459,12 +459,10 @@ enum err_code record_sweeps(const char *results, char ***names, size_t *count, s
 {
     char *sweeps = io_path(results, "sweeps"), **all = NULL;
     size_t n = 0;
-    enum err_code code = ERR_OK;
+    enum err_code code = io_list_if_there(sweeps, &all, &n, e);
 
     *names = NULL;
     *count = 0;
-    if (io_is_folder(sweeps))
-        code = io_list_folder(sweeps, &all, &n, e);
     *names = mem_new(n + 1, sizeof **names);
     for (size_t i = 0; i < n; i++) {
         char *path = mem_textf("%s/%s/ledger.csv", sweeps, all[i]);

@@ -6,6 +6,7 @@
 #include "record/reader.h"
 #include "record/record_int.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,16 +125,18 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
                           struct err *e)
 {
     struct listing l = {.results = results, .now = clock_wall()};
+    struct err why = {0};
     char **names = NULL;
     size_t n = 0, rows;
 
     *out = NULL;
     *count = 0;
-    if (!io_exists(results))
-        return ERR_OK;
-    if (!io_is_folder(results))
-        return err_set(e, ERR_INPUT, "results cannot lie in %s: it is no folder", results);
-    TRY(io_list_folder(results, &names, &n, e));
+    if (io_list_if_there(results, &names, &n, &why) != ERR_OK && why.sys == ENOTDIR)
+        err_set(&why, ERR_INPUT, "results cannot lie in %s: it is no folder", results);
+    if (why.code != ERR_OK && e)
+        *e = why;
+    if (why.code != ERR_OK)
+        return why.code;
     *out = mem_new(n + 1, sizeof **out);
     if (n >= RECORD_INDEX_LEAST)
         record_index_read(&l.old, results);
@@ -187,7 +190,7 @@ bool record_find_done(const char *results, const char *cell, char *name, size_t 
     size_t n = 0;
     bool found = false;
 
-    if (!io_exists(results) || io_list_folder(results, &names, &n, NULL) != ERR_OK)
+    if (io_list_if_there(results, &names, &n, NULL) != ERR_OK)
         return false;
     if (n >= RECORD_INDEX_LEAST)
         record_index_read(&index, results);

@@ -162,9 +162,7 @@ enum err_code record_look(const char *results, const struct record_looker *looke
     char **names = NULL;
     size_t n = 0, rows;
 
-    if (!io_exists(results))
-        return ERR_OK;
-    TRY(io_list_folder(results, &names, &n, e));
+    TRY(io_list_if_there(results, &names, &n, e));
     l.run = mem_new(1, sizeof *l.run);
     if (looker->first && n >= RECORD_INDEX_LEAST)
         record_index_read(&l.old, results);

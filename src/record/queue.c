@@ -86,14 +86,11 @@ enum err_code record_queue_scan(const char *results, struct record_queued **out,
                                 struct err *e)
 {
     char *folder = record_queue_folder(results), **names = NULL;
-    enum err_code code = ERR_OK;
     size_t n = 0, kept = 0;
+    enum err_code code = io_list_if_there(folder, &names, &n, e);
     struct stat st;
 
     *out = NULL;
-    *count = 0;
-    if (io_exists(folder))
-        code = io_list_folder(folder, &names, &n, e);
     if (code == ERR_OK)
         *out = mem_new(n + 1, sizeof **out);
     for (size_t i = 0; i < n && code == ERR_OK; i++) {
@@ -104,7 +101,9 @@ enum err_code record_queue_scan(const char *results, struct record_queued **out,
             if (io.stat(path, &st) == 0) {
                 item.id = record_queue_id(&st);
                 (*out)[kept++] = item;
-            } else { /* taken meanwhile */
+            } else {
+                if (errno != ENOENT) /* else it was taken meanwhile */
+                    code = err_errno(e, "cannot look at %s", path);
                 record_queue_free_item(&item);
             }
         }
@@ -112,6 +111,11 @@ enum err_code record_queue_scan(const char *results, struct record_queued **out,
     }
     if (kept)
         qsort(*out, kept, sizeof **out, by_turn);
+    if (code != ERR_OK) {
+        record_queue_free(*out, kept);
+        *out = NULL;
+        kept = 0;
+    }
     *count = kept;
     io_free_names(names, n);
     free(folder);

@@ -251,7 +251,7 @@ static enum err_code take_away(const char *results, const struct record_queued *
     if (code == ERR_OK) {
         path = record_queue_path(results, &list[at]);
         to = mem_textf("%s.bad", path);
-        for (int again = 2; reject && io_exists(to); again++) {
+        for (int again = 2; reject && again < 10000 && io_exists(to); again++) {
             free(to);
             to = mem_textf("%s.bad-%d", path, again);
         }

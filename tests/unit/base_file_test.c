@@ -161,6 +161,46 @@ TEST(a_signal_interrupts_no_read)
     close(ends[1]);
 }
 
+static int failing_stat(const char *path, struct stat *st)
+{
+    (void)path;
+    (void)st;
+    errno = EIO;
+    return -1;
+}
+
+static int failing_fstat(int fd, struct stat *st)
+{
+    (void)fd;
+    (void)st;
+    errno = EIO;
+    return -1;
+}
+
+TEST(what_cannot_be_looked_at_is_not_called_absent)
+{
+    struct err e = {0};
+    char *folder = folder_new(), *path = file_with(folder, "a,b\n1,2\n", 8), **names;
+    char *nothing = io_path(folder, "nothing");
+    struct sheet sheet;
+    size_t n;
+
+    real = io;
+    io.stat = failing_stat;
+    io.fstat = failing_fstat;
+    CHECK(io_exists(path));
+    CHECK_INT(sheet_read(path, &sheet, &e), ERR_IO);
+    CHECK_HAS(e.text, "cannot look at");
+    io = real;
+    CHECK(!io_exists(nothing));
+    REQUIRE_OK(io_list_if_there(nothing, &names, &n, &e));
+    CHECK_INT(n, 0);
+    CHECK_INT(io_list_if_there(path, &names, &n, &e), ERR_IO);
+    free(nothing);
+    free(path);
+    folder_remove(folder);
+}
+
 TEST(a_link_stays_a_link_and_a_device_a_device)
 {
     struct err e = {0};

@@ -901,6 +901,30 @@ TEST(what_a_dead_taker_left_is_removed_by_the_next_one)
     help_remove(results);
 }
 
+static int unseen(const char *path, struct stat *st)
+{
+    return strstr(path, ".ini") ? (errno = EIO, -1) : real.stat(path, st);
+}
+
+TEST(a_queue_that_cannot_be_looked_at_is_not_empty)
+{
+    char *folder = help_folder();
+    struct record_queued *list;
+    struct err e = {0};
+    size_t n;
+
+    REQUIRE_OK(record_queue_list(folder, &list, &n, &e));
+    CHECK_INT(n, 0);
+    record_queue_free(list, n);
+    REQUIRE_OK(record_queue_add(folder, "lr = 0.1", "a", NULL, &e));
+    real = io;
+    io.stat = unseen;
+    CHECK_INT(record_queue_list(folder, &list, &n, &e), ERR_IO);
+    CHECK_INT(n, 0);
+    io = real;
+    help_remove(folder);
+}
+
 TEST(items_of_one_name_tell_what_differs)
 {
     struct record_queued list[] = {
