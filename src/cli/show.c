@@ -211,6 +211,19 @@ static void add_rows(struct text *out, const char *title, const struct sheet *s,
     text_free(&head);
 }
 
+/* False: it says why. */
+static bool read_sheet(struct text *out, const char *folder, const char *file, struct sheet *s)
+{
+    struct err e = {0};
+
+    if (record_read_sheet(folder, file, s, &e) == ERR_OK)
+        return true;
+    text_addf(out, "\n%s.csv cannot be read: ", file);
+    text_add_clean(out, e.text);
+    text_add(out, "\n");
+    return false;
+}
+
 static void add_sheets(struct text *out, const struct record_entry *entry)
 {
     static const char *const epochs[] = {"epoch",   "train_loss",        "train_acc", "val_loss",
@@ -220,22 +233,16 @@ static void add_sheets(struct text *out, const struct record_entry *entry)
                                           "train_loss", "train_acc",  "test_loss",
                                           "test_acc",   "prefix_acc", NULL};
     struct sheet s;
-    struct err e = {0};
     size_t first;
 
-    if (record_read_sheet(entry->folder, "epochs", &s, &e) == ERR_OK) {
+    if (read_sheet(out, entry->folder, "epochs", &s)) {
         first = s.rows > LAST_EPOCHS ? s.rows - LAST_EPOCHS : 0;
         add_rows(out, first ? "last epochs" : "epochs", &s, first, epochs);
         sheet_free(&s);
         if (record_rows_changed(entry))
             text_add(out, "\nepochs.csv was changed since it was written\n");
-    } else {
-        text_add(out, "\nepochs.csv cannot be read: ");
-        text_add_clean(out, e.text);
-        text_add(out, "\n");
     }
-    if (entry->run.spec.mode != SPEC_ENSEMBLE ||
-        record_read_sheet(entry->folder, "members", &s, NULL) != ERR_OK)
+    if (entry->run.spec.mode != SPEC_ENSEMBLE || !read_sheet(out, entry->folder, "members", &s))
         return;
     first = s.rows;
     while (first > 0 && !strcmp(sheet_cell(&s, first - 1, sheet_column(&s, "epoch")),

@@ -75,6 +75,11 @@ for line in 'state +done, 2 of 2 epochs$' 'mode +ensemble$' 'momentum +0\.9$' 'i
     'members$' ' *2 +2 +0 '; do
     check "show: $line" has "^ *$line"
 done
+mv "$many/members.csv" away
+exits 0 "$CHORUS" show "$many"
+check "show says which rows it cannot read" has "^members.csv cannot be read: .*members.csv"
+mv away "$many/members.csv"
+exits 0 "$CHORUS" show "$many"
 check "no key that does not apply" test "$(grep -c beta1 out)" = 0
 check "--help" exits 0 "$CHORUS" show --help
 
