@@ -45,20 +45,19 @@ static char *network_name(const struct networks *known, const char *model)
 }
 
 /* The network's file in the report, written where no run before this one had the same; NULL where its
- * folder has none. */
+ * folder has none that is a file. */
 static enum err_code add_network(struct report *r, struct networks *known,
                                  const struct record_entry *run, const char **name, struct err *e)
 {
     char *path = io_path(run->folder, "model.net"), *text = NULL;
     size_t n, i = 0;
-    bool have = io_read_file(path, 1 << 20, &text, &n, NULL) == ERR_OK;
+    enum err_code code = io_read_file(path, 1 << 20, &text, &n, e);
     struct text bytes = {0};
-    enum err_code code;
 
     *name = NULL;
     free(path);
-    if (!have)
-        return ERR_OK;
+    if (code != ERR_OK)
+        return code == ERR_INPUT ? ERR_OK : code;
     while (i < known->n && strcmp(known->text[i], text) != 0)
         i++;
     if (i < known->n) {
