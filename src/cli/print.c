@@ -203,12 +203,20 @@ static bool print(const struct text *t, bool colours)
     return done;
 }
 
+/* A reader that had enough (head), or a terminal that is gone, is no news. */
+static bool reader_is_gone(void)
+{
+    struct stat st;
+
+    return errno == EPIPE ||
+           (errno == EIO && (io.fstat(STDOUT_FILENO, &st) < 0 || !S_ISREG(st.st_mode)));
+}
+
 static int print_or_tell(const struct text *t, bool colours)
 {
     if (print(t, colours))
         return 0;
-    /* A reader that had enough (head) is no news. */
-    if (errno != EPIPE && errno != EIO && !out_told) {
+    if (!reader_is_gone() && !out_told) {
         out_told = true;
         cli_talk("chorus: stdout could not be written: %s", strerror(errno));
     }
