@@ -148,7 +148,7 @@ enum err_code record_edit(const char *folder, const char *line, struct err *e)
     enum err_code code = ERR_OK;
     bool told = false;
 
-    for (int waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
+    for (uint64_t begun = clock_ns(); clock_ns() - begun < WAIT_MS * 1000000ull;) {
         TRY(look(folder, line, &marks, &edited, e));
         if (edited == RECORD_SAME)
             return ERR_OK;
