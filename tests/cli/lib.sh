@@ -183,10 +183,10 @@ has_rows()
     [ "$(rows "$1")" -ge "$2" ]
 }
 
-# without_times FILE.csv: without the columns that say when, how fast, where and under which name.
+# without_times FILE.csv...: without the columns that say when, how fast, where and under which name.
 without_times()
 {
-    awk -F, 'NR == 1 {
+    awk -F, 'FNR == 1 {
         for (i = 1; i <= NF; i++)
             gone[i] = $i ~ /_seconds$|_utc$|^images_per_second$|^memory_bytes$|^peak_memory_bytes$|^run$|^pid$|^shared$|^gpu_percent$|^temperature_c$|^power_watts$|^epochs_check$/
     }
@@ -196,7 +196,7 @@ without_times()
             if (!gone[i])
                 line = line "," $i
         print line
-    }' "$1"
+    }' "$@"
 }
 
 # same_run A B: the same rows but for times, the same weights byte for byte.

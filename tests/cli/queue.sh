@@ -1,5 +1,5 @@
 # results/queue: what is added is listed, moved, removed and taken, in its order and each once; also
-# through kills, Ctrl-C and a terminal that goes away.
+# through Ctrl-C and a terminal that goes away.
 . "${BASH_SOURCE%/*}/lib.sh"
 
 # must CODE COMMAND...: exits, where another code is a failure of its own
@@ -235,27 +235,6 @@ fast
 must 0 "$CHORUS" resume --queue board
 check "the sweep is whole" test "$(grep -c ',done,' results/sweeps/board/sweep.csv)" = 3
 check "b is done" eval 'names | grep -q "b:done$"'
-rm -rf results
-
-# ---- kill -9 at any moment ----
-
-slow 3
-for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
-    rm -rf results
-    for name in a b c d; do add name=$name epochs=1; done
-    start queue run --quiet
-    sleep "0.$((RANDOM % 7))$((RANDOM % 10))"
-    kill -9 $pid
-    wait $pid 2>/dev/null
-    must 0 "$CHORUS" queue run --quiet
-    # At most the one that was at work is unfinished, and that can be resumed.
-    for dead in $(names | tr ' ' '\n' | grep -v :done); do
-        must 0 "$CHORUS" resume --quiet "$(basename results/2*-"${dead%%:*}"-*)"
-    done
-    check "round $round: each one once" eval \
-        '[ "$(names | tr " " "\n" | sort | tr "\n" " ")" = "a:done b:done c:done d:done " ]'
-    check "round $round: nothing is left" queue_is ""
-done
 rm -rf results
 
 # ---- in the background ----

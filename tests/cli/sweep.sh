@@ -1,8 +1,6 @@
 # Sweeps with real cells: each cell once, whatever is killed, stopped, shared or diverges.
 . "${BASH_SOURCE%/*}/lib.sh"
 
-kills=${KILLS:-6}
-
 cat >plain.net <<'NET'
 input   auto
 dense   16
@@ -328,23 +326,7 @@ exits 0 "$CHORUS" run plain.ini --name shares threads=all lr=0.01,0.02 epochs=1 
 check "not of equal shares" test "$(grep -c "is faster" err)" = 0
 rm -rf results
 
-# Killed with -9 at any moment, it goes on.
-begun=${EPOCHREALTIME/[.,]/}
-exits 0 "$CHORUS" run slow.ini --results whole --quiet
-ms=$(((${EPOCHREALTIME/[.,]/} - begun) / 1000))
-for ((i = 0; i < kills; i++)); do
-    for ((j = 0; j <= i % 3; j++)); do
-        start run slow.ini --quiet
-        delay=$((RANDOM % (ms + 1)))
-        sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
-        kill -9 $pid 2>/dev/null
-        wait $pid 2>/dev/null
-    done
-    exits 0 "$CHORUS" run slow.ini --quiet || fail "kill $i" "it does not go on"
-    check "kill $i: each cell once, with the same bytes" same_cells whole results
-    check "kill $i: a result each" test "$(cut -d, -f2,4 results/sweeps/slow/ledger.csv | grep -c ,done)" -ge 4
-    rm -rf results
-done
+exits 0 "$CHORUS" run slow.ini --results whole --quiet # tests/torture/kills.sh kills it
 
 # What killed programs left half written is taken away by the next one alone on it.
 sleep 0 &
