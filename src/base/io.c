@@ -385,6 +385,7 @@ enum err_code io_make_folders(const char *path, struct err *e)
 {
     char *part = mem_text(path);
     enum err_code code = ERR_OK;
+    struct stat st;
 
     for (char *p = part + 1; !code; p++) {
         char held = *p;
@@ -395,7 +396,9 @@ enum err_code io_make_folders(const char *path, struct err *e)
             code = sync_name(part, e);
         else if (errno != EEXIST)
             code = err_errno(e, "cannot make folder %s", part);
-        else if (!held && !io_is_folder(part))
+        else if (!held && io.stat(part, &st) < 0)
+            code = err_errno(e, "cannot look at %s", part);
+        else if (!held && !S_ISDIR(st.st_mode))
             code = err_set(e, ERR_IO, "cannot make folder %s: a file of that name is there", part);
         *p = held;
         if (!held)

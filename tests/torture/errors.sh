@@ -35,7 +35,7 @@ full="ENOSPC EDQUOT EFBIG" # is waited for: a run goes on when there is room
 declare -A words=(
     [EIO]="Input/output error" [EMFILE]="Too many open files" [ENFILE]="Too many open files in system"
     [ENOMEM]="Cannot allocate memory|out of memory" [EINTR]="Interrupted system call" [EACCES]="Permission denied"
-    [EPERM]="Operation not permitted" [EROFS]="Read-only file system|can be written" [EAGAIN]="at work already"
+    [EPERM]="Operation not permitted" [EROFS]="Read-only file system|can be written" [EAGAIN]='at work|^ *pid |"live": true'
     [ENOSPC]="No space left on device|disk is full" [EDQUOT]="Disk quota exceeded|quota is used up"
     [EFBIG]="File too large|exceeds the limit on its size"
 )
@@ -68,7 +68,7 @@ any_error()
 # disturbed COMMAND...: ends with $status. One that waits for room that never comes is stopped.
 disturbed()
 {
-    local stopped=0
+    stopped=0
     any_error
     : >err
     trace "$cache/hit" "$call" -y -e inject="$how"
@@ -79,7 +79,8 @@ disturbed()
     done
     wait $!
     status=$?
-    ((status == 143 && stopped)) && status=1 || return 0 # as it should
+    ((status == 143 && stopped)) && status=1 # as it should
+    cat out err >"$cache/said"
 }
 
 bad()
@@ -100,10 +101,9 @@ says_why()
 # What holds of every command
 ends_well()
 {
-    cat out err >"$cache/said"
     if ((status >= 124)); then
         bad "it crashes or hangs"
-    elif ((status)) && ! grep -q "^chorus: [^ ]" err && ! says_why && ! grep -q "write(2<.*INJECTED" "$cache/hit"; then
+    elif ((status && stopped == 0)) && ! grep -q "^chorus: [^ ]" err && ! says_why && ! grep -q "write(2<.*INJECTED" "$cache/hit"; then
         bad "it fails and does not say why"
     fi
 }

@@ -191,6 +191,8 @@ TEST(what_cannot_be_looked_at_is_not_called_absent)
     CHECK(io_exists(path));
     CHECK_INT(sheet_read(path, &sheet, &e), ERR_IO);
     CHECK_HAS(e.text, "cannot look at");
+    CHECK_INT(io_make_folders(folder, &e), ERR_IO);
+    CHECK_HAS(e.text, "cannot look at");
     io = real;
     CHECK(!io_exists(nothing));
     REQUIRE_OK(io_list_if_there(nothing, &names, &n, &e));

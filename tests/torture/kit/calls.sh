@@ -66,7 +66,7 @@ weights_of()
     for at in $(checkpoints "$1"); do
         rm -f "$cache/weights"
         "$CHORUS" weights "$1" --at "$at" -o "$cache/weights" >/dev/null 2>"$cache/err" || cat "$cache/err"
-        echo "$at $(cksum <"$cache/weights")"
+        echo "$at $(cksum <"$cache/weights" 2>&1)"
     done
 }
 
