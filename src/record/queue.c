@@ -158,20 +158,25 @@ static int begin_look(const char *results)
     return fd;
 }
 
-/* False: it is gone. */
-static bool read_item(const char *results, struct record_queued *item)
+/* False: it is gone. Where it is broken *e says why. */
+static bool read_item(const char *results, struct record_queued *item, struct err *e)
 {
     char *path = record_queue_path(results, item);
-    struct err e = {0};
     bool there = true;
 
-    if (io_read_file(path, RECORD_QUEUE_TEXT, &item->text, &item->n, &e) != ERR_OK) {
-        there = e.sys != ENOENT;
+    if (io_read_file(path, RECORD_QUEUE_TEXT, &item->text, &item->n, e) != ERR_OK) {
+        there = e->sys != ENOENT;
         item->broken = true;
-        snprintf(item->problem, sizeof item->problem, "%.511s", e.text);
+        snprintf(item->problem, sizeof item->problem, "%.511s", e->text);
     }
     free(path);
     return there;
+}
+
+/* The file itself may be as it should. */
+static bool is_of_machine(const struct err *e)
+{
+    return e->sys == EIO || e->sys == ENOMEM || e->sys == EMFILE || e->sys == ENFILE;
 }
 
 enum err_code record_queue_list(const char *results, struct record_queued **out, size_t *count,
@@ -179,10 +184,11 @@ enum err_code record_queue_list(const char *results, struct record_queued **out,
 {
     int fd = begin_look(results);
     enum err_code code = record_queue_scan(results, out, count, e);
+    struct err why;
     size_t kept = 0;
 
     for (size_t i = 0; i < *count; i++) {
-        if (read_item(results, &(*out)[i]))
+        if (read_item(results, &(*out)[i], &why))
             (*out)[kept++] = (*out)[i];
         else
             record_queue_free_item(&(*out)[i]);
@@ -198,11 +204,17 @@ enum err_code record_queue_first(const char *results, struct record_queued *out,
     struct record_queued *list;
     int fd = begin_look(results);
     enum err_code code = record_queue_scan(results, &list, count, e);
+    struct err why;
 
     *found = false;
-    for (size_t i = 0; i < *count && !*found; i++) {
-        *found = read_item(results, &list[i]);
-        if (*found) {
+    for (size_t i = 0; i < *count && !*found && code == ERR_OK; i++) {
+        *found = read_item(results, &list[i], &why);
+        if (*found && list[i].broken && is_of_machine(&why)) {
+            *found = false;
+            code = why.code;
+            if (e)
+                *e = why;
+        } else if (*found) {
             *out = list[i];
             list[i] = (struct record_queued){0};
         }

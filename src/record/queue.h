@@ -31,7 +31,8 @@ void record_queue_free(struct record_queued *list, size_t count);
 /* In their order. A folder that is not there is an empty queue. */
 enum err_code record_queue_list(const char *results, struct record_queued **out, size_t *count,
                                 struct err *e) MUST_USE;
-/* The first one alone is read. found: there is one; count: how many there are. */
+/* The first one alone is read. found: there is one; count: how many there are. An error where the machine cannot read
+ * it now: then it is not taken for broken. */
 enum err_code record_queue_first(const char *results, struct record_queued *out, bool *found,
                                  size_t *count, struct err *e) MUST_USE;
 

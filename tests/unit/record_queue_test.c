@@ -925,6 +925,35 @@ TEST(a_queue_that_cannot_be_looked_at_is_not_empty)
     help_remove(folder);
 }
 
+static ssize_t unread(int fd, void *to, size_t n)
+{
+    (void)fd;
+    (void)to;
+    (void)n;
+    errno = EIO;
+    return -1;
+}
+
+TEST(an_item_that_the_disk_hides_is_not_broken)
+{
+    char *folder = help_folder();
+    struct record_queued item = {0};
+    struct err e = {0};
+    bool found;
+    size_t n;
+
+    REQUIRE_OK(record_queue_add(folder, "lr = 0.1", "a", NULL, &e));
+    real = io;
+    io.read = unread;
+    CHECK_INT(record_queue_first(folder, &item, &found, &n, &e), ERR_IO);
+    CHECK(!found);
+    io = real;
+    REQUIRE_OK(record_queue_first(folder, &item, &found, &n, &e));
+    CHECK(found && !item.broken);
+    record_queue_free_item(&item);
+    help_remove(folder);
+}
+
 TEST(items_of_one_name_tell_what_differs)
 {
     struct record_queued list[] = {
