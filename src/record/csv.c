@@ -5,7 +5,6 @@
 #include "base/sheet.h"
 #include "record/record_int.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
