@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <ncurses.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,12 +38,8 @@ static const struct {
               FAULT(SIGABRT),   FAULT(SIGSYS),  FAULT(SIGTRAP), FAULT(SIGPROF),
               FAULT(SIGVTALRM), FAULT(SIGPOLL), FAULT(SIGPWR),  FAULT(SIGSTKFLT)};
 static struct sigaction before[MEM_COUNT(faults)];
-
-void crash_terminal(int in, int out)
-{
-    tcgetattr(in, &crash.modes);
-    crash.tty = out;
-}
+static pthread_mutex_t changes =
+    PTHREAD_MUTEX_INITIALIZER; /* of the terminal, from one owner to the other */
 
 void crash_set_modes(int fd)
 {
@@ -140,6 +137,7 @@ static bool take_terminal(void)
 /* What mem says then goes to the terminal. */
 static const char *on_no_memory(void)
 {
+    pthread_mutex_lock(&changes); /* for good: the program ends */
     if (!take_terminal())
         return "";
     write_words(crash.own, "\r\n");
@@ -201,15 +199,36 @@ void crash_resumes(bool something)
     crash.resumes = something;
 }
 
-void crash_watch(const char *log)
+void crash_terminal(int in, int out, const char *log)
+{
+    char *text = mem_textf(", and `chorus resume%s` goes on from the last checkpoint", again());
+
+    tcgetattr(in, &crash.modes);
+    crash.tty = out;
+    crash.resume_n = words_of_crash(log, "");
+    crash.words_n = words_of_crash(log, text);
+    free(text);
+    snprintf(crash.log, sizeof crash.log, "%s", log && strlen(log) < sizeof crash.log ? log : "");
+    mem_at_last(on_no_memory);
+}
+
+void crash_waits(void)
+{
+    pthread_mutex_lock(&changes);
+}
+
+void crash_waits_no_more(void)
+{
+    pthread_mutex_unlock(&changes);
+}
+
+void crash_watch(void)
 {
     struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
     static char stack[64 * 1024];
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, old;
-    char *text;
 
-    crash.reset_n = crash.resume_n = crash.words_n = 0;
-    crash.words[0] = 0;
+    crash.reset_n = 0;
     if (tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
         static const char off[] = "\033[?1006l\033[?1002l\033[?1000l";
 
@@ -224,12 +243,6 @@ void crash_watch(const char *log)
     crash.own = fcntl(crash.tty, F_DUPFD_CLOEXEC, 3);
     crash.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     crash.open = crash.own >= 0;
-    mem_at_last(on_no_memory);
-    crash.resume_n = words_of_crash(log, "");
-    text = mem_textf(", and `chorus resume%s` goes on from the last checkpoint", again());
-    crash.words_n = words_of_crash(log, text);
-    free(text);
-    snprintf(crash.log, sizeof crash.log, "%s", log && strlen(log) < sizeof crash.log ? log : "");
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
         sigaltstack(&own, NULL);
     sigemptyset(&action.sa_mask);
@@ -239,7 +252,6 @@ void crash_watch(const char *log)
 
 void crash_forget(void)
 {
-    mem_at_last(NULL);
     crash.open = 0;
     for (size_t i = 0; i < MEM_COUNT(faults); i++)
         sigaction(faults[i].number, &before[i], NULL);

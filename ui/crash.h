@@ -4,10 +4,14 @@
 
 #include <stdbool.h>
 
-/* Before curses changes it: its modes are those of now. in is for reading alone. */
-void crash_terminal(int in, int out);
-void crash_set_modes(int fd);      /* as they were then, where curses cannot reach its terminal */
-void crash_watch(const char *log); /* curses knows the terminal by now; log: a path, or NULL */
+/* Before curses changes it: its modes are those of now. in is for reading alone; log: a path, or NULL. */
+void crash_terminal(int in, int out, const char *log);
+void crash_set_modes(int fd); /* as they were then, where curses cannot reach its terminal */
+void crash_watch(void);       /* curses knows the terminal by now */
+/* Between these two the first thread opens or closes the terminal, and calls nothing of base/mem.h: another
+ * thread that finds no memory gives the terminal back before or after that. */
+void crash_waits(void);
+void crash_waits_no_more(void);
 void crash_forget(void);
 bool crash_is_watched(void);
 void crash_resumes(bool something); /* whether there is what a resume would go on with */

@@ -286,6 +286,44 @@ static enum err_code refuse_kind(struct term *t, const char *before, const char 
     return refuse(t, e->code);
 }
 
+/* Another thread may come to the end of memory meanwhile: see crash_waits. */
+static bool take_over(struct term *t, const struct term_options *options)
+{
+    bool able;
+
+    crash_waits();
+    errno = 0;
+    t->screen = newterm(NULL, t->out, t->in);
+    if (t->screen)
+        set_term(t->screen);
+    able = t->screen && has("cup") && has("clear");
+    if (able) {
+        crash_watch();
+        let_curses_gather(t);
+        t->colours = !options->no_colour && has_colors() && start_color() == OK;
+        if (t->colours)
+            use_default_colors();
+        set_modes(options);
+        ask_for_brackets(t);
+        term_theme(t, options->theme);
+    }
+    crash_waits_no_more();
+    return able;
+}
+
+static enum err_code refuse_terminal(struct term *t, const char *name, struct err *e)
+{
+    if (!t->screen && errno == ENOMEM)
+        return refuse(t, err_set(e, ERR_NOMEM, "there is no memory to open the workbench"));
+    if (!t->screen)
+        return refuse_kind(t, "this machine knows no terminal of the kind ", name,
+                           "; try TERM=xterm chorus", e);
+    return refuse_kind(t, "a terminal of the kind ", name,
+                       " cannot place its cursor, so there is no workbench on it; every "
+                       "command works: chorus help",
+                       e);
+}
+
 enum err_code term_open(struct term **out, const struct term_options *options, struct err *e)
 {
     struct term *t = mem_new(1, sizeof *t);
@@ -302,29 +340,13 @@ enum err_code term_open(struct term **out, const struct term_options *options, s
                                  "TERM is not set: nobody knows what this terminal "
                                  "can do; try TERM=xterm chorus"));
     t->tty = fileno(t->in);
-    crash_terminal(t->tty, fileno(t->out));
+    crash_terminal(t->tty, fileno(t->out), options->log);
     stall_terminal(fileno(t->out));
-    use_tioctl(TRUE); /* the terminal's own word goes before what LINES and COLUMNS were once */
-    t->screen = newterm(NULL, t->out, t->in);
-    if (!t->screen)
-        return refuse_kind(t, "this machine knows no terminal of the kind ", name,
-                           "; try TERM=xterm chorus", e);
-    set_term(t->screen);
-    if (!has("cup") || !has("clear"))
-        return refuse_kind(t, "a terminal of the kind ", name,
-                           " cannot place its cursor, so there is no workbench on it; every "
-                           "command works: chorus help",
-                           e);
-    crash_watch(options->log);
-    let_curses_gather(t);
     t->ascii = options->ascii || strcmp(set, "UTF-8") != 0;
     t->blocks = !strcmp(name, "linux");
-    t->colours = !options->no_colour && has_colors() && start_color() == OK;
-    if (t->colours)
-        use_default_colors();
-    set_modes(options);
-    ask_for_brackets(t);
-    term_theme(t, options->theme);
+    use_tioctl(TRUE); /* the terminal's own word goes before what LINES and COLUMNS were once */
+    if (!take_over(t, options))
+        return refuse_terminal(t, name, e);
     take_size(t);
     watch_for_stops();
     catch_talk(t);
@@ -346,6 +368,7 @@ void term_close(struct term *t)
 {
     if (!t)
         return;
+    crash_waits();
     crash_forget();
     if (term_place(t) != TERM_AWAY) { /* it is others' by now */
         curs_set(1);
@@ -360,6 +383,7 @@ void term_close(struct term *t)
     sigaction(SIGTSTP, &before_stop, NULL);
     delscreen(t->screen);
     release_talk(t);
+    crash_waits_no_more();
     fclose(t->in);
     fclose(t->out);
     free(t->line);

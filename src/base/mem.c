@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,23 +10,26 @@
 #include <unistd.h>
 
 static const char *(*_Atomic last_act)(void);
+static atomic_bool ends; /* some thread found no memory */
 
 void mem_at_last(const char *(*act)(void))
 {
     atomic_store(&last_act, act);
+    while (atomic_load(&ends)) /* without this act: the program changes nothing more */
+        pause();
 }
 
 /* The one place beside main.c that ends the program: there is no memory left to say more with. Of several
  * threads one does so, and at once: what exit() would call may wait for a thread that waits here. */
 static _Noreturn void mem_end(size_t bytes)
 {
-    static atomic_flag ends = ATOMIC_FLAG_INIT;
-    const char *(*act)(void) = atomic_load(&last_act);
+    const char *(*act)(void);
     char line[512];
     ssize_t n;
 
-    while (atomic_flag_test_and_set(&ends))
+    while (atomic_exchange(&ends, true))
         pause();
+    act = atomic_load(&last_act);
     snprintf(line, sizeof line, "chorus: out of memory (%zu bytes more were wanted)%s\n", bytes,
              act ? act() : "");
     n = write(STDERR_FILENO, line, strlen(line));

@@ -21,7 +21,8 @@ void *mem_try(size_t count, size_t size);
 void *mem_grow(void *array, size_t *room, size_t want, size_t size);
 
 /* What the program does before that sentence, such as giving its terminal back; what act returns is said
- * behind the sentence. act allocates nothing. NULL: it does nothing. */
+ * behind the sentence. act allocates nothing. NULL: it does nothing. Where another thread says the sentence just
+ * now, this never returns. */
 void mem_at_last(const char *(*act)(void));
 
 #define MEM_COUNT(array) (sizeof(array) / sizeof((array)[0]))
