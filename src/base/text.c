@@ -2,7 +2,6 @@
 #include "base/mem.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +21,27 @@ void text_add(struct text *t, const char *s)
     text_add_n(t, s, strlen(s));
 }
 
-void text_addf(struct text *t, const char *fmt, ...)
+void text_addv(struct text *t, const char *fmt, va_list args)
 {
-    va_list args, again;
+    va_list again;
 
-    va_start(args, fmt);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
     if (n > 0) {
         t->s = mem_grow(t->s, &t->room, t->n + (size_t)n + 1, 1);
         vsnprintf(t->s + t->n, (size_t)n + 1, fmt, again);
         t->n += (size_t)n;
     }
     va_end(again);
+}
+
+void text_addf(struct text *t, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(t, fmt, args);
+    va_end(args);
 }
 
 void text_clear(struct text *t)

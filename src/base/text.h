@@ -3,6 +3,7 @@
 #ifndef CHORUS_BASE_TEXT_H
 #define CHORUS_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@ struct text { /* all zeros is empty; s is terminated once anything was added */
 void text_add(struct text *t, const char *s);
 void text_add_n(struct text *t, const void *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_addv(struct text *t, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 void text_clear(struct text *t); /* keeps the memory */
 void text_free(struct text *t);
 const char *text_str(const struct text *t); /* "" where empty */

@@ -129,31 +129,13 @@ void live_start(void)
     log_to(sink, NULL);
 }
 
-__attribute__((format(printf, 2, 0))) static void add_args(struct text *t, const char *fmt,
-                                                           va_list args)
-{
-    char room[512], *large = NULL;
-    va_list again;
-    int n;
-
-    va_copy(again, args);
-    n = vsnprintf(room, sizeof room, fmt, args);
-    if (n >= (int)sizeof room && vasprintf(&large, fmt, again) >= 0) {
-        text_add(t, large);
-        free(large);
-    } else {
-        text_add(t, room);
-    }
-    va_end(again);
-}
-
 void cli_talk(const char *fmt, ...)
 {
     struct text t = {0};
     va_list args;
 
     va_start(args, fmt);
-    add_args(&t, fmt, args);
+    text_addv(&t, fmt, args);
     va_end(args);
     say_line(text_str(&t), false);
     text_free(&t);
@@ -171,7 +153,7 @@ int cli_refuse(const char *fmt, ...)
 
     text_add(&t, "chorus: ");
     va_start(args, fmt);
-    add_args(&t, fmt, args);
+    text_addv(&t, fmt, args);
     va_end(args);
     say_line(text_str(&t), false);
     text_free(&t);
@@ -245,7 +227,7 @@ int cli_printf(const char *fmt, ...)
     int code;
 
     va_start(args, fmt);
-    add_args(&t, fmt, args);
+    text_addv(&t, fmt, args);
     va_end(args);
     code = cli_print(&t);
     text_free(&t);
