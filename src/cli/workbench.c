@@ -14,6 +14,7 @@
 #include "net/net.h"
 #include "ui/app.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,12 +156,10 @@ static int open_on(struct wire *wire, const struct options *o, const char *resul
 /* Absolute: screens and programs that they start may be elsewhere. */
 static char *results_folder(void)
 {
-    char *here = getcwd(NULL, 0), *path;
+    char here[PATH_MAX];
 
-    path =
-        cli_results()[0] == '/' || !here ? mem_text(cli_results()) : io_path(here, cli_results());
-    free(here);
-    return path;
+    return cli_results()[0] == '/' || !getcwd(here, sizeof here) ? mem_text(cli_results())
+                                                                 : io_path(here, cli_results());
 }
 
 int cli_workbench(int argc, char **argv)

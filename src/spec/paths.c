@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,9 +76,8 @@ static char *absolute(const char *path, size_t n, const char *folder)
     free(name);
     if (joined[0] == '/')
         return joined;
-    char *here = getcwd(NULL, 0);
-    char *whole = here ? io_path(here, joined) : NULL;
-    free(here);
+    char here[PATH_MAX];
+    char *whole = getcwd(here, sizeof here) ? io_path(here, joined) : NULL;
     free(joined);
     return whole;
 }
