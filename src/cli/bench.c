@@ -308,7 +308,7 @@ static enum err_code take_threads(struct choice *c, const char *const word[LISTS
     return ERR_OK;
 }
 
-static void measure_peak(struct choice *c)
+static enum err_code measure_peak(struct choice *c, struct err *e)
 {
     struct bench *b = &c->bench;
 
@@ -320,6 +320,8 @@ static void measure_peak(struct choice *c)
     b->peak[0] = b->peak[1] = cpu_peak_flops(1, 0.2);
     if (b->threads > 1)
         b->peak[1] = cpu_peak_flops(b->threads, 0.3);
+    return b->peak[0] > 0 && b->peak[1] > 0 ? ERR_OK
+                                            : err_set(e, ERR_FAILED, "cannot start a thread");
 }
 
 /* backend=cpu,ref and its like are taken out of the operands and cut. */
@@ -426,8 +428,9 @@ static int run_all(struct choice *c)
 
     if (bench_begin(b, &b->last) != ERR_OK)
         return cli_fail(&b->last);
-    measure_peak(c);
-    code = each_row(c, try_row);
+    code = measure_peak(c, &b->last);
+    if (code == ERR_OK)
+        code = each_row(c, try_row);
     bench_end(b);
     return finish(c, code);
 }
