@@ -190,9 +190,12 @@ static void begin_next(struct engine *e)
     e->waiting = r->next;
     r->next = NULL;
     if (!engine_begin(e, r)) {
-        run_refuse(e, number, ERR_FAILED, "no thread could be started for this run");
-        wire_set_status(e->wire, &(struct wire_status){
-                                     .run = number, .state = WIRE_FAILED, .code = ERR_FAILED});
+        static const char why[] = "no thread could be started for this run";
+        struct wire_status status = {.run = number, .state = WIRE_FAILED, .code = ERR_FAILED};
+
+        strcpy(status.reason, why); /* for the queue, which refuses what it began */
+        run_refuse(e, number, ERR_FAILED, why);
+        wire_set_status(e->wire, &status);
     }
 }
 
