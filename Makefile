@@ -85,6 +85,7 @@ PROGRAMS := $(TESTS:%.c=$(B)/%) $(TORTURE)
 FUZZ    := tests/torture/fuzz
 FUZZERS := $(patsubst %.c,$(B)/%,$(filter-out $(FUZZ)/main.c $(FUZZ)/files.c,$(sort $(wildcard $(FUZZ)/*.c))))
 FUZZ_OBJECTS := $(B)/obj/$(FUZZ)/files.o $(if $(filter fuzz,$(FLAVOUR)),,$(B)/obj/$(FUZZ)/main.o)
+HARM    := $(B)/tests/torture/harm.so
 
 # The part for GPUs, made twice from the same sources: with the CUDA runtime and nvcc's kernels, where
 # there is a toolkit; and with a twin of the runtime over host memory and the kernels under an emulator,
@@ -218,7 +219,7 @@ example: $(PROGRAM)
 	@sh make/example.sh $(PROGRAM) experiments/example-report $(BUILD)/example
 
 .PHONY: tests unit-tests tsan-tests
-tests: $(PROGRAMS)
+tests: $(PROGRAMS) $(HARM)
 unit-tests: $(filter $(B)/tests/unit/%,$(PROGRAMS))
 tsan-tests: $(TSAN_TESTS:%.c=$(B)/%)
 
@@ -323,6 +324,11 @@ $(filter-out $(TWIN_TESTS:%.c=$(B)/%),$(PROGRAMS)) $(SPELL): $(B)/%: $(B)/obj/%.
 $(FUZZERS): private LDFLAGS += $(if $(filter fuzz,$(FLAVOUR)),-fsanitize=fuzzer)
 $(FUZZERS): $(B)/%: $(B)/obj/%.o $(FUZZ_OBJECTS) $(ARCHIVE)
 	$(link)
+
+# Preloaded, it does a torture's harm.
+$(HARM): tests/torture/shim/harm.c $(B)/flags
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -fPIC -shared $< -ldl -o $@.$$$$ && mv $@.$$$$ $@
 
 # What of the program the part needs besides (errors, text, keys) it holds itself.
 pic = $(patsubst %,$(B)/pic/%.o,$(1))

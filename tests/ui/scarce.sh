@@ -2,79 +2,43 @@
 # and a run goes on from its checkpoint.
 . "${BASH_SOURCE%/*}/lib.sh"
 
-cat >scarce.c <<'C'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-extern void *__libc_realloc(void *old, size_t n);
-static char no_memory[20];
-static int threads, most = -1;
-
-/* What the program asks for itself, in its first thread or in another one. */
-void *realloc(void *old, size_t n)
-{
-    Dl_info from;
-
-    if (*no_memory && !strcmp(no_memory, "first") == (syscall(SYS_gettid) == getpid()) &&
-        access("no-memory-now", F_OK) == 0 && dladdr(__builtin_return_address(0), &from) &&
-        strstr(from.dli_fname, "chorus"))
-        return NULL;
-    return __libc_realloc(old, n);
-}
-
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*begin)(void *), void *user)
-{
-    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
-
-    if (most >= 0 && __sync_add_and_fetch(&threads, 1) > most)
-        return EAGAIN;
-    return real(thread, attr, begin, user);
-}
-
-static void __attribute__((constructor)) begin(void)
-{
-    if (getenv("NO_MEMORY"))
-        strncpy(no_memory, getenv("NO_MEMORY"), sizeof no_memory - 1);
-    if (getenv("MOST_THREADS"))
-        most = atoi(getenv("MOST_THREADS"));
-    unsetenv("LD_PRELOAD");
-}
-C
-if ! ${CC:-cc} -O0 -w -shared -fPIC -pthread -o scarce.so scarce.c -ldl 2>scarce.err; then
-    skip "everything" "no compiler here: $(head -n 1 scarce.err)"
-    finish
-fi
-scarce()
-{
-    env LD_PRELOAD="$work/scarce.so" "$@"
-}
-
+harm=$build/normal/tests/torture/harm.so # tests/torture/memory.sh tries more with it
 unset CHORUS_FAKE CHORUS_FAKE_SCRIPT
 ulimit -c 0
 
-# says_one_sentence FILE: about the threads
-says_one_sentence()
+# harmed ENVIRONMENT... COMMAND...
+harmed()
 {
-    [ "$(grep -c '^chorus: ' "$1")" = 1 ] && grep '^chorus: ' "$1" | grep -q 'thread'
+    env LD_PRELOAD="$harm" "$@"
+}
+
+# fails_for WORDS COMMAND...: exit code 1 and one sentence with these words, in ./err
+fails_for()
+{
+    local words=$1
+    shift
+    exits 1 "$@" && [ "$(grep -c '^chorus: ' err)" = 1 ] && grep '^chorus: ' err | grep -q "$words"
 }
 
 # ---- no threads ----
-for most in {0..9}; do
-    scarce MOST_THREADS=$most "$CHORUS" run tiny.ini threads=2 epochs=1 --quiet --results few-$most >out 2>err </dev/null
-    code=$?
-    [ $code = 0 ] && break
-    check "a run with $most threads fails in a sentence" eval '[ $code = 1 ] && says_one_sentence err'
-    [ -d few-$most ] || continue
-    exits 0 "$CHORUS" resume @ --results few-$most --quiet
-    check "it goes on when there are threads" state_is "$(echo few-$most/2*)" done
+check "a run without threads fails in a sentence" \
+    fails_for thread harmed HARM_THREADS=1+ "$CHORUS" run tiny.ini epochs=1 --quiet --results none
+check "so does one that has no thread to compute in" \
+    fails_for thread harmed HARM_THREADS=5+ "$CHORUS" run tiny.ini threads=2 epochs=1 --quiet --results few
+exits 0 "$CHORUS" resume @ --results few --quiet
+check "it goes on when there are threads" state_is "$(echo few/2*)" done
+check "a benchmark without a thread to measure with says so" \
+    fails_for thread harmed HARM_THREADS=2 "$CHORUS" bench model=mlp mode=ensemble --seconds 0.01
+exits 0 "$CHORUS" run tiny.ini --queue
+exits 1 harmed HARM_THREADS=3 "$CHORUS" queue run --quiet
+check "a queued run that gets none is put aside, and why" grep -q 'as 0001-tiny.ini.bad: no thread could be' err
+
+# ---- no memory for a text ----
+exits 0 "$CHORUS" help && mv out whole
+for n in {1..60}; do
+    harmed HARM_MEMORY=$n "$CHORUS" help >out 2>err && ! cmp -s out whole && echo "  $n: a part of it, and exit code 0" && break
 done
-check "with enough threads it succeeds" test $code = 0
+check "a text is never cut for want of memory" test $n = 60
 
 if ! has_terminals; then
     skip "everything on terminals" "$lack"
@@ -87,22 +51,17 @@ given_back()
     check "$1: its picture" eval '! grep -qaF "[?1049h" bytes || grep -qaF "[?1049l" bytes'
     tr -d '\r' <bytes | grep -a . | tail -n 1 >last
 }
-for most in {0..11}; do
-    python3 "$here/play.py" 24x80 "text:r starts it" key:q within:20 -- python3 "$here/job.py" \
-        env LD_PRELOAD="$work/scarce.so" MOST_THREADS=$most "$CHORUS" --results none
-    code=$?
-    [ $code = 0 ] && break
-    check "the workbench with $most threads ends with 1" test $code = 1
-    given_back "the workbench with $most threads"
-    check "the workbench with $most threads says so" says_one_sentence last
-done
-check "with enough threads it opens" test $code = 0
+python3 "$here/play.py" 24x80 "text:r starts it" key:q within:20 -- python3 "$here/job.py" \
+    env LD_PRELOAD="$harm" HARM_THREADS=4+ "$CHORUS" --results none
+check "the workbench without threads ends with 1" test $? = 1
+given_back "the workbench without threads"
+check "the workbench without threads says so" eval '[ "$(grep -c "^chorus: .*thread" last)" = 1 ]'
 
 # ---- no memory ----
 for thread in first other; do
     rm -rf ran no-memory-now
     python3 "$here/play.py" 24x80 file:no-memory-now within:30 -- python3 "$here/job.py" \
-        env LD_PRELOAD="$work/scarce.so" NO_MEMORY=$thread "$CHORUS" run tiny.ini --tui epochs=100000 --results ran &
+        env LD_PRELOAD="$harm" HARM_MEMORY=1+ HARM_WHEN=no-memory-now HARM_IN=$thread "$CHORUS" run tiny.ini --tui epochs=100000 --results ran &
     until_true 30 eval 'has_rows ran/2*/epochs.csv 2 && [ -s ran/2*/checkpoint.safetensors ]'
     touch no-memory-now
     wait $!
