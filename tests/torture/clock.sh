@@ -2,11 +2,12 @@
 # The wall clock jumps back and forth by up to decades while the program runs, in any of ten locales and in any time
 # zone, and the disk is slow now and then. What must hold: runs and sweeps come to the same numbers as without all
 # that, no time, rate or age is negative, CSV files have points in their numbers, commands that read results say the
-# same, each run has a folder of its own, and folders are in the order of their begin where no clock jumps.
+# same, the workbench ends and gives its terminal back, each run has a folder of its own, and folders are in the order
+# of their begin where no clock jumps.
 shim=$PWD/tests/torture/shim
 . tests/torture/lib.sh
 . "$shim/lib.sh"
-scenarios=3
+scenarios=4
 
 # Language and charset. The machine makes one where it is first drawn, which takes a second or more each: in make check
 # only one of them.
@@ -127,7 +128,27 @@ names()
     [ "$names" = $'1\n2\n3' ] || bad "three runs have these folders: $(folders)"
 }
 
+# The workbench, some keys pressed in it, and beside a run.
+screens=("--results results" "${starts[0]} --tui")
+screen()
+{
+    local n=$((RANDOM % 2)) keys=
+    harm=()
+    surround
+    draw
+    ((n)) && rm -rf results || { given && keys=${walks[RANDOM % ${#walks[@]}]}; }
+    python3 "$shim/screen.py" "$keys" env LD_PRELOAD="$harm_so" "${harm[@]}" "$CHORUS" ${screens[n]} || bad "keys $keys" ||
+        return
+    sane results/[12]*/*.csv || bad "${screens[n]}"
+}
+walks=(12345 $'jj\r' $'s>s' 'v?' $'2\t\tj' ' j 3' ":ls"$'\r')
+
 torture start start
 torture verb verb
 torture names names
+if has_terminals; then
+    torture screen screen
+else
+    skip "screen" "$lack"
+fi
 finish

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,7 +47,7 @@ static int fails(struct harm *h)
     return h->at && (n == h->at || (h->on && n > h->at));
 }
 
-/* Where the code of libraries lies that crash themselves where they find no memory: curses. */
+/* Where the code of curses lies, which is spared: it crashes where it finds no memory. */
 static struct {
     uintptr_t from, to;
 } frail[4];
@@ -149,6 +148,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*begin)
 }
 
 /* ---- the wall clock ---- */
+/* gettimeofday stays true: curses alone asks it, for how long it has waited for a key, and where the clock is set back
+ * within these microseconds it waits for as long. */
 /* Each third time it jumps to up to a millisecond, a second, a day or thirty years from the truth. */
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
@@ -178,16 +179,6 @@ time_t time(time_t *to)
     if (to)
         *to = t.tv_sec;
     return t.tv_sec;
-}
-
-int gettimeofday(struct timeval *tv, void *zone)
-{
-    struct timespec t;
-
-    (void)zone;
-    clock_gettime(CLOCK_REALTIME, &t);
-    *tv = (struct timeval){t.tv_sec, t.tv_nsec / 1000};
-    return 0;
 }
 
 /* ---- the disk ---- */

@@ -16,13 +16,14 @@ if pid == 0:
     os.execvp(command[0], command)
 
 seen, ended, told = b"", None, False
-limit = time.monotonic() + 60
+begun = time.monotonic()
 turn = 0  # when the next key comes
 while ended is None:
     if select.select([master], [], [], 0.02)[0]:
         seen += os.read(master, 65536)
     now = time.monotonic()
-    if now > turn and (any(word in seen for word in (b"filter", b"img/s", b"did not start"))):  # the first screen is whole
+    whole = b"filter" in seen or b"img/s" in seen or now > begun + 3  # the first screen
+    if whole and now > turn:
         turn = now + 0.03
         if keys:
             os.write(master, keys.pop(0).encode())
@@ -31,14 +32,16 @@ while ended is None:
             told = True
     done, status = os.waitpid(pid, os.WNOHANG)
     ended = status if done else None
-    if now > limit:
+    if now > begun + 60:
         os.kill(pid, signal.SIGKILL)
         ended = os.waitpid(pid, 0)[1]
         print("it did not end in a minute: %s%r" % ("after a SIGTERM, " if told else "", seen[-300:]))
 while select.select([master], [], [], 0)[0]:
     seen += os.read(master, 65536)
 code = os.WEXITSTATUS(ended) if os.WIFEXITED(ended) else 128 + os.WTERMSIG(ended)
-words = re.sub(rb"\x1b(\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])", b"", seen[seen.rfind(b"\x1b[?1049l") + 1 :])
+sequence = rb"\x1b(\[[0-9;?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])"
+shown = re.sub(sequence, b" ", seen)
+words = re.sub(sequence, b"", seen[seen.rfind(b"\x1b[?1049l") + 1 :])
 wrong = []
 if code not in (0, 1, 143):
     wrong.append("it ended with %d" % code)
@@ -46,6 +49,8 @@ if termios.tcgetattr(slave) != before:
     wrong.append("the terminal has other modes than before")
 if seen.rfind(b"\x1b[?1049h") > seen.rfind(b"\x1b[?1049l"):
     wrong.append("the terminal shows the alternate screen")
+if re.search(rb"[^0-9a-z]-[0-9.]+ (s|min|h|d|img/s)\b", shown):
+    wrong.append("it shows a negative time or speed")
 if code == 1 and words.count(b"chorus: ") != 1:
     wrong.append("it failed, and said: %r" % words[-300:])
 for line in wrong:
