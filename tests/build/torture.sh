@@ -76,6 +76,19 @@ echo changed >>tests/torture/demo.sh
 torment SEED=6
 holds "a tree with changes is not counted" grep -q "^Not counted" log
 
+torment HOURS=glass
+holds "a time that is no number is refused" [ $? = 2 ]
+holds "and what is one is said" grep -q "HOURS=glass is no number of hours; 0.1 is six minutes" log
+
+printf 'here=$PWD/waits\n. tests/torture/lib.sh\nwait_here() { echo $$ >$here; sleep 600; }\ntorture wait wait_here\nfinish\n' >tests/torture/demo.sh
+HOURS=0.1 BUILD=build bash tests/torture/run.sh >log 2>&1 &
+until [ -s waits ]; do sleep 0.05; done
+kill $!
+wait $!
+holds "one that is interrupted ends with 130" [ $? = 130 ]
+holds "and counts nothing" grep -q "^Interrupted: nothing is counted" log
+holds "its parts end with it" [ ! -d "/proc/$(cat waits)" ]
+
 torment ONLY=glass
 holds "a part that there is not is refused" [ $? = 2 ]
 holds "and the parts are named" grep -q "there is no part glass; the parts are: demo" log

@@ -46,10 +46,15 @@ if ((${#parts[@]} == 0)); then
     echo "torture: there is no part $ONLY; the parts are: $(cd tests/torture && ls *.sh | grep -vE '^(lib|run)\.' | sed 's/\.sh$//' | paste -sd ' ')" >&2
     exit 2
 fi
+hours=${HOURS:-1}
+if ! [[ $hours =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)$ ]]; then
+    echo "torture: HOURS=$hours is no number of hours; 0.1 is six minutes" >&2
+    exit 2
+fi
 seed=${SEED:-$((RANDOM + 1))}
 jobs=$(nproc)
 ((jobs > ${#parts[@]})) && jobs=${#parts[@]}
-each=$(awk -v hours="${HOURS:-1}" -v jobs=$jobs -v parts=${#parts[@]} \
+each=$(awk -v hours="$hours" -v jobs=$jobs -v parts=${#parts[@]} \
     'BEGIN { s = hours * 3600 * jobs / parts; print s < 1 ? 1 : int(s) }')
 # In memory, where there is plenty and programs may start there: on a disk most of a case is waiting for it to write.
 room=$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)
@@ -57,7 +62,7 @@ if [ -z "$TMPDIR" ] && ((${room:-0} > 8000000)) && ! findmnt -no OPTIONS /dev/sh
     export TMPDIR=/dev/shm
 fi
 logs=$(mktemp -d) || exit 1
-trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$logs"; exit 130' INT TERM HUP
+trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$logs"; echo "Interrupted: nothing is counted."; exit 130' INT TERM HUP
 cp "$BUILD/chorus" "$logs" # building meanwhile disturbs nothing
 export CHORUS=$logs/chorus BUILD
 
@@ -68,7 +73,10 @@ for part in "${parts[@]}"; do
     done
     (
         begun=$SECONDS
-        SEED=$seed TORTURE_SECONDS=$each bash "tests/torture/$part.sh" >"$logs/$part.log" 2>&1 </dev/null
+        # timeout also hands a signal on to all that the part has started
+        SEED=$seed TORTURE_SECONDS=$each timeout -k 10 $((4 * each + 600)) bash "tests/torture/$part.sh" >"$logs/$part.log" 2>&1 </dev/null &
+        trap 'kill $!; wait; exit' TERM
+        wait $!
         echo $((SECONDS - begun)) >"$logs/$part.seconds"
         grep -vE '^(ok|FAILED) |passed, .* skipped$' "$logs/$part.log"
     ) &
