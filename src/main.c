@@ -153,6 +153,7 @@ int main(int argc, char **argv)
 
     if (trace_start(&e) != ERR_OK)
         return cli_fail(&e);
+    trace_io();
     for (int i = 0; i < argc; i++)
         TRACE(CLI, 1, "%s %s", i ? "with" : "started:", argv[i]);
     code = start(argc, argv);

@@ -1,8 +1,6 @@
 #include "base/trace.h"
 
-#include "base/io.h"
 #include "base/text.h"
-#include "base/trace_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,8 +55,6 @@ enum err_code trace_start(struct err *e)
         if (where < 0)
             return err_errno(e, "cannot open %s, which CHORUS_TRACE_FILE names", path);
     }
-    if (trace_level[TRACE_IO])
-        trace_io();
     return ERR_OK;
 }
 

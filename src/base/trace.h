@@ -20,6 +20,8 @@ extern unsigned char trace_level[TRACE_ROOMS]; /* written by trace_start alone *
 
 /* Reads the variables. Before any thread starts. */
 enum err_code trace_start(struct err *e) MUST_USE;
+/* Behind it: lets the table io tell what it does, where the room io is asked for (1: what changes something). */
+void trace_io(void);
 /* What this thread is at from now on; NULL: nothing. */
 void trace_work(const char *name);
 /* Keeps errno. */

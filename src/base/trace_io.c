@@ -1,7 +1,6 @@
 /* Each call of the table io, with its result, and why it failed. */
 #include "base/io.h"
 #include "base/trace.h"
-#include "base/trace_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,6 +124,8 @@ static int told_lock(int fd, int operation)
 
 void trace_io(void)
 {
+    if (!trace_level[TRACE_IO])
+        return;
     real = io;
     io = (struct io_table){.open = told_open,
                            .read = told_read,

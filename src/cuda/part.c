@@ -217,6 +217,7 @@ const struct cuda_part *chorus_cuda_part(void)
     struct err ignored;
 
     (void)!trace_start(&ignored); /* the program has refused what is wrong */
+    trace_io();
     part.build = !strcmp(cuda_rt()->name, "twin") ? "host twin" : "sm_" CUDA_ARCHES " and PTX";
     return &part;
 }
