@@ -120,7 +120,7 @@ static enum err_code json_string(struct json_reader *r, char **out)
         }
     }
     if (!code && !text_is_utf8(t.s)) /* it would be another text when it is written again */
-        code = json_fail(r, "a text that is not UTF-8 ends");
+        code = json_fail(r, "a string that is not UTF-8 ends");
     if (code)
         text_free(&t);
     *out = t.s;

@@ -24,17 +24,16 @@ static enum err_code take_room(const char *word, size_t n, struct err *e)
     int level = name < n ? word[name + 1] - '0' : 1;
 
     if (name < n && (n != name + 2 || level < 0 || level > 9))
-        return err_set(e, ERR_INPUT, "CHORUS_TRACE: %.*s is no room with a digit behind it: io:2",
+        return err_set(e, ERR_INPUT, "CHORUS_TRACE = %.*s: the level must be a digit, as in io:2",
                        (int)n, word);
     for (int i = 0; i < TRACE_ROOMS; i++)
         if (strlen(names[i]) == name && !memcmp(names[i], word, name)) {
             trace_level[i] = (unsigned char)level;
             return ERR_OK;
         }
-    return err_set(
-        e, ERR_INPUT,
-        "CHORUS_TRACE: there is no room %.*s; there are io, record, engine, wire, ui, cli",
-        (int)name, word);
+    return err_set(e, ERR_INPUT,
+                   "CHORUS_TRACE = %.*s: unknown room (allowed: io, record, engine, wire, ui, cli)",
+                   (int)name, word);
 }
 
 enum err_code trace_start(struct err *e)

@@ -229,7 +229,7 @@ static enum err_code read_chunk(struct png *p, const uint8_t *chunk, size_t n, s
     bool head = !memcmp(chunk + 4, "IHDR", 4);
 
     if (head == (p->w > 0))
-        return err_set(e, ERR_INPUT, "%s: a PNG begins with its head, and has one", p->path);
+        return err_set(e, ERR_INPUT, "%s: a PNG must have one IHDR chunk, the first", p->path);
     if (head)
         return read_head(p, body, n, e);
     if (!memcmp(chunk + 4, "PLTE", 4)) {

@@ -27,9 +27,9 @@ CHORUS_TRACE=io:2 exits 0 "$CHORUS" ls
 check "the second level tells of reading" grep -q ': read ' t.log
 
 export CHORUS_TRACE=engine,glass
-refused "a room that there is not" "there is no room glass" "$CHORUS" ls
+refused "a room that there is not" "glass: unknown room (allowed: io, record" "$CHORUS" ls
 export CHORUS_TRACE=io:x
-refused "a level that is no digit" "io:x is no room with a digit behind it" "$CHORUS" ls
+refused "a level that is no digit" "io:x: the level must be a digit, as in io:2" "$CHORUS" ls
 export CHORUS_TRACE=io CHORUS_TRACE_FILE=$work/none/t.log
 exits 1 "$CHORUS" ls
 check "a file that cannot be made is told" grep -q "which CHORUS_TRACE_FILE names" err

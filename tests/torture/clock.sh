@@ -93,7 +93,7 @@ verb()
     expect $n "$place"
     draw
     given
-    harmed ${verbs[$n]}
+    harmed ${verbs[$n]} || bad "chorus ${verbs[$n]}: it ended with $?" || return
     came >came
     if ! diff came "$expected" || grep -E '(^| )-[0-9.]+ (s|min|h|d)\b' out || ! sane results/[12]*/*.csv; then
         bad "chorus ${verbs[$n]}"

@@ -134,7 +134,7 @@ any_command()
     which=$((1 + RANDOM % $#)) command=${!which} at=$cache/$outcome.$which
     if [ ! -e "$at.points" ]; then
         fresh
-        points $calls 1 $command || fail "chorus $command" "$(cat out err)"
+        points $calls 1 $command || bad "undisturbed, chorus $command fails: $(cat out err)" || return
         $outcome >"$at.want"
         printf '%s\n' "${points[@]}" >"$at.points"
     fi
@@ -152,7 +152,7 @@ what_was_read()
 # Right or not at all: nothing half, and the results as they were.
 read_badly()
 {
-    any_command what_was_read "${reads[@]}"
+    any_command what_was_read "${reads[@]}" || return
     disturbed $command
     ends_well || return
     what_was_read >got
@@ -181,11 +181,11 @@ same_items()
 # Done or not done, and it says which.
 write_badly()
 {
-    any_command what_is_written "${writes[@]}"
+    any_command what_is_written "${writes[@]}" || return
     disturbed $command
     ends_well || return
     what_is_written >got
-    cmp -s got want && return
+    cmp -s got want && return # also where the error came behind the deed, and is told
     ((status)) || bad "it succeeds, and left: $(diff got want)" || return
     # A move is several renames.
     [[ $command == "queue move"* && $(same_items got) == "$(same_items contents)" ]] && return
@@ -229,7 +229,7 @@ take_up()
 run_badly()
 {
     local told
-    any_command what_is_run "${runs[@]}"
+    any_command what_is_run "${runs[@]}" || return
     disturbed $command
     ends_well || return
     told=$(grep -c '^epoch ' err)

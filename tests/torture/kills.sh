@@ -6,7 +6,7 @@
 scenarios=7
 calls=openat,write,rename,fsync,fdatasync,ftruncate,unlink,mkdir,flock
 changes='/results\// && !(call == "openat" && /O_RDONLY/)'
-quick="tiny.ini backend=cpu train_limit=400 test_limit=40 valid=40 keep=last+best+every:1 --quiet"
+quick="tiny.ini backend=cpu train_limit=400 test_limit=40 valid=40 keep=last+best+every:1"
 echo "threads = 1" >>tiny.ini
 
 # fresh: the results as they were before
@@ -63,6 +63,14 @@ ends_whole()
     same_as_whole >differs || bad "$(cat differs)"
 }
 
+# No epoch that it told of is lost.
+keeps_told()
+{
+    local told
+    told=$(grep -c '^epoch ' "$cache/err")
+    (($(rows "$folder/epochs.csv") >= told)) || bad "it told of $told epochs, and left $(cat "$folder/epochs.csv")"
+}
+
 # A run that is not there yet is begun again.
 take_up()
 {
@@ -80,6 +88,8 @@ kill_run()
 {
     fresh
     killed "${command[@]}"
+    newest
+    [ -z "$folder" ] || keeps_told || return
     take_up
 }
 
@@ -144,10 +154,12 @@ kill_queue()
 {
     local name
     fresh
+    points=("${add_points[@]}")
     for name in a b; do
         killed "${add[@]}" --name $name
         added $name || return
     done
+    points=("${run_points[@]}")
     killed "${command[@]}"
     reads_well queue && "$CHORUS" "${command[@]}" >out 2>err </dev/null || bad "$(cat out err)" || return
     for folder in results/2*/; do
@@ -205,11 +217,11 @@ torture sweep kill_sweep
 if is_wanted queue; then
     add=(run $quick epochs=1 --queue)
     fresh
-    for name in a b; do
-        exits 0 "$CHORUS" "${add[@]}" --name $name
-    done
+    exits 0 "$CHORUS" "${add[@]}" --name a
+    points $calls "$changes" "${add[@]}" --name b && add_points=("${points[@]}")
     mv results before
     undisturbed queue run --quiet
+    run_points=("${points[@]}")
     rm -rf before
     torture queue kill_queue
 fi

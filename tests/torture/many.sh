@@ -103,7 +103,7 @@ many()
     while ((n == 0 || (failures == 0 && $(now_ms) < end))); do
         n=$((n + 1))
         [ -n "$CASE" ] && n=${CASE##*/}
-        RANDOM=$(((seed * 7919 + n) % 32768))
+        RANDOM=$((seed * 1000003 + n))
         if ! $name "$runs" >"$cache/why"; then
             failures=$((failures + 1))
             head -n 12 "$cache/why" | sed "s/^/  /"

@@ -4,7 +4,6 @@
 . tests/torture/lib.sh
 
 scenarios=3
-[ -w /dev/shm ] && export TMPDIR=/dev/shm # else the disk is all that the cases wait for
 torture_program run power run
 torture_program sweep power sweep
 torture_program queue power queue

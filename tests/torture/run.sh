@@ -37,15 +37,19 @@ if [ "$1" = --figures ]; then # for the test that they are true
     exit
 fi
 
-parts=()
+all=() parts=()
 for part in tests/torture/*.sh; do
     part=${part##*/} part=${part%.sh}
-    [[ $part == @(lib|run) || (-n $ONLY && ,$ONLY, != *,$part,*) ]] || parts+=("$part")
+    [[ $part == @(lib|run) ]] || all+=("$part")
 done
-if ((${#parts[@]} == 0)); then
-    echo "torture: there is no part $ONLY; the parts are: $(cd tests/torture && ls *.sh | grep -vE '^(lib|run)\.' | sed 's/\.sh$//' | paste -sd ' ')" >&2
-    exit 2
-fi
+for part in ${ONLY//,/ }; do
+    if [[ " ${all[*]} " != *" $part "* ]]; then
+        echo "torture: there is no part $part; the parts are: ${all[*]}" >&2
+        exit 2
+    fi
+    parts+=("$part")
+done
+((${#parts[@]})) || parts=("${all[@]}")
 hours=${HOURS:-1}
 if ! [[ $hours =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)$ ]]; then
     echo "torture: HOURS=$hours is no number of hours; 0.1 is six minutes" >&2
@@ -66,6 +70,9 @@ trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$logs"; echo "Interrupted: noth
 cp "$BUILD/chorus" "$logs" # building meanwhile disturbs nothing
 export CHORUS=$logs/chorus BUILD
 
+machine=$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo | tr , ' ')
+commit=$(git rev-parse --short=8 HEAD 2>/dev/null)
+clean=$([ -z "$CASE" ] && git diff --quiet HEAD -- . ":!$counts" ":!$page" 2>/dev/null && echo 1 || echo 0)
 echo "seed $seed, $each s for each of: ${parts[*]}"
 for part in "${parts[@]}"; do
     while (($(jobs -pr | wc -l) >= jobs)); do
@@ -83,9 +90,6 @@ for part in "${parts[@]}"; do
 done
 wait
 
-machine=$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo | tr , ' ')
-commit=$(git rev-parse --short=8 HEAD 2>/dev/null)
-clean=$([ -z "$CASE" ] && git diff --quiet HEAD -- . ":!$counts" ":!$page" 2>/dev/null && echo 1 || echo 0)
 status=0
 for part in "${parts[@]}"; do
     read -r cases failures < <(awk '/^torture / { n += $3; bad += $5 } END { print n + 0, bad + 0 }' "$logs/$part.log")

@@ -193,7 +193,7 @@ readers()
 {
     clear_all
     cp -r pair results
-    begin rm one --quiet
+    begin rm one
     begin ls
     begin show one
     begin compare one two

@@ -109,6 +109,6 @@ asks()
     local name=$1
     shift
     harm+=(HARM_TALLY=tally)
-    harmed "$@"
+    harmed "$@" || fail "chorus $* without harm" "it ended with $?: $(cat err)"
     asked[$name]=$(cat tally)
 }
