@@ -56,9 +56,25 @@ int64_t process_pid(const char *mark)
     return text_to_int(word, &pid) && pid > 0 && pid <= INT_MAX ? pid : 0;
 }
 
+/* Ended, but its parent has not asked how: in a container nobody may ever do so. */
+static bool is_zombie(int64_t pid)
+{
+    char path[32], line[512] = "", *state;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    f = fopen(path, "re");
+    if (f) {
+        line[fread(line, 1, sizeof line - 1, f)] = 0;
+        fclose(f);
+    }
+    state = strrchr(line, ')'); /* behind the command's name, which may hold anything */
+    return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
 bool process_is_dead(const char *mark)
 {
     int64_t pid = process_pid(mark);
 
-    return pid && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    return pid && (kill((pid_t)pid, 0) < 0 ? errno == ESRCH : is_zombie(pid));
 }

@@ -80,6 +80,12 @@ torment HOURS=glass
 holds "a time that is no number is refused" [ $? = 2 ]
 holds "and what is one is said" grep -q "HOURS=glass is no number of hours; 0.1 is six minutes" log
 
+printf '. tests/torture/lib.sh\nfew() { (($1 <= 3)) || return 2; }\ntorture few few\nexit 3\n' >tests/torture/demo.sh
+git commit -qam "dies in the middle"
+torment
+holds "a part that ends in the middle fails" [ $? = 1 ]
+holds "and is counted as failed" row_is "1 of 4 cases failed"
+
 printf 'here=$PWD/waits\n. tests/torture/lib.sh\nwait_here() { echo $$ >$here; sleep 600; }\ntorture wait wait_here\nfinish\n' >tests/torture/demo.sh
 HOURS=0.1 BUILD=build bash tests/torture/run.sh >log 2>&1 &
 until [ -s waits ]; do sleep 0.05; done
@@ -88,6 +94,11 @@ wait $!
 holds "one that is interrupted ends with 130" [ $? = 130 ]
 holds "and counts nothing" grep -q "^Interrupted: nothing is counted" log
 holds "its parts end with it" [ ! -d "/proc/$(cat waits)" ]
+
+for wrong in HOURS=0 SEED=a CASE=run CASE=run/0 CASE=glass/1; do
+    torment ONLY=demo $wrong
+    holds "$wrong is no success" [ $? != 0 ]
+done
 
 torment ONLY=glass
 holds "a part that there is not is refused" [ $? = 2 ]

@@ -9,11 +9,11 @@ shim=$PWD/tests/torture/shim
 . "$shim/lib.sh"
 scenarios=4
 
-# Language and charset. The machine makes one where it is first drawn, which takes a second or more each: in make check
-# only one of them.
+# Language and charset. The machine makes one where it is first drawn, which takes a second or more each: where time is
+# short the first four stand in for all.
 languages=(C C.UTF-8 POSIX "de_DE ISO-8859-1" "fr_FR UTF-8" "tr_TR UTF-8" "ar_EG UTF-8" "hi_IN UTF-8" "ja_JP EUC-JP"
     "zh_CN GB18030")
-((seconds < 60)) && languages=("${languages[@]:0:4}")
+((seconds < 60)) && [ -z "$CASE" ] && languages=("${languages[@]:0:4}" "${languages[@]:0:4}" C "de_DE ISO-8859-1")
 zones=(UTC Europe/Berlin America/St_Johns Asia/Kathmandu Pacific/Apia Africa/Casablanca XYZ-14 XYZ+12 nonsense "")
 mkdir "$cache/locale"
 

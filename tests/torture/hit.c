@@ -26,11 +26,11 @@ static const struct {
     const char *name;
     int number;
     bool waits; /* until the command handles or ignores it */
-} signals[] = {{"TERM", SIGTERM, true},   {"INT", SIGINT, true},    {"HUP", SIGHUP, true},
-               {"QUIT", SIGQUIT, true},   {"USR1", SIGUSR1, true},  {"USR2", SIGUSR2, true},
-               {"XCPU", SIGXCPU, true},   {"ALRM", SIGALRM, true},  {"PIPE", SIGPIPE, true},
-               {"TSTP", SIGTSTP, true},   {"CONT", SIGCONT, false}, {"CHLD", SIGCHLD, false},
-               {"WINCH", SIGWINCH, false}};
+} signals[] = {{"TERM", SIGTERM, true},    {"INT", SIGINT, true},    {"HUP", SIGHUP, true},
+               {"QUIT", SIGQUIT, true},    {"USR1", SIGUSR1, true},  {"USR2", SIGUSR2, true},
+               {"XCPU", SIGXCPU, true},    {"ALRM", SIGALRM, true},  {"PIPE", SIGPIPE, true},
+               {"TSTP", SIGTSTP, true},    {"CONT", SIGCONT, false}, {"CHLD", SIGCHLD, false},
+               {"WINCH", SIGWINCH, false}, {"XFSZ", SIGXFSZ, true},  {"URG", SIGURG, false}};
 
 static int terminal = -1; /* its other end */
 static char screen[65536];

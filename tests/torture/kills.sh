@@ -36,12 +36,20 @@ killed()
         any_point
         at="$call $nth"
         trace /dev/null "$call" -e inject="$call:signal=SIGKILL:when=$nth"
-        ("${with[@]}" "$CHORUS" "$@"; :)
+        ("${with[@]}" "$CHORUS" "$@"; [ $? != 137 ])
     else
         moment=$((1 + RANDOM % (ms + ms / 8 + 1)))
         at="$moment ms"
-        (timeout -s KILL "$((moment / 1000)).$(printf %03d $((moment % 1000)))" "$CHORUS" "$@"; :)
-    fi >"$cache/out" 2>"$cache/err" </dev/null # the shells inside say "Killed"
+        (timeout -s KILL "$((moment / 1000)).$(printf %03d $((moment % 1000)))" "$CHORUS" "$@"; [ $? != 137 ])
+    fi >"$cache/out" 2>"$cache/err" </dev/null || hits=$((hits + 1)) # the shells inside say "Killed"
+}
+
+# counted FUNCTION: a case in which nothing was killed is none
+counted()
+{
+    hits=0
+    $1 || return
+    ((hits)) || return 3
 }
 
 bad()
@@ -195,11 +203,11 @@ is_wanted()
 }
 
 is_wanted run || is_wanted resumes && undisturbed run $quick epochs=3
-torture run kill_run
-torture resumes kill_resumes
+torture run "counted kill_run"
+torture resumes "counted kill_resumes"
 
 is_wanted ensemble && undisturbed run $quick epochs=2 mode=ensemble devices=2 members=3
-torture ensemble kill_run
+torture ensemble "counted kill_run"
 
 # A cosine that was bent on its way to another end is marked in run.csv, also after a kill.
 if is_wanted extension; then
@@ -207,12 +215,12 @@ if is_wanted extension; then
     exits 0 "$CHORUS" run $quick epochs=2 schedule=cosine && cp -r results before
     undisturbed resume @ epochs=4
     check "the whole extension is marked as bent" grep -q "+extended" whole
-    torture extension kill_extension
+    torture extension "counted kill_extension"
     rm -rf before
 fi
 
 is_wanted sweep && undisturbed run $quick epochs=1 lr=0.05,0.1,0.2 --name s
-torture sweep kill_sweep
+torture sweep "counted kill_sweep"
 
 if is_wanted queue; then
     add=(run $quick epochs=1 --queue)
@@ -223,10 +231,10 @@ if is_wanted queue; then
     undisturbed queue run --quiet
     run_points=("${points[@]}")
     rm -rf before
-    torture queue kill_queue
+    torture queue "counted kill_queue"
 fi
 
 traced= points=()
-torture threads kill_threads
+torture threads "counted kill_threads"
 
 finish

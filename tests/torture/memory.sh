@@ -69,7 +69,12 @@ start()
     rm -rf results
     harmed ${starts[$which]}
     code=$?
-    behaves $code && readable && ends_whole $which
+    behaves $code && readable || return
+    if ((code == 0)) && [[ ${starts[$which]} != *lr=* ]] && ! is_whole $which; then # a sweep has failed cells as results
+        echo "${harm[*]}: it succeeds, and ends otherwise"
+        return 1
+    fi
+    ends_whole $which
 }
 
 # does N CODE: as expect says, where the code is 0

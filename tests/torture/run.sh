@@ -51,10 +51,15 @@ for part in ${ONLY//,/ }; do
 done
 ((${#parts[@]})) || parts=("${all[@]}")
 hours=${HOURS:-1}
-if ! [[ $hours =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)$ ]]; then
-    echo "torture: HOURS=$hours is no number of hours; 0.1 is six minutes" >&2
+refuse()
+{
+    echo "torture: $1" >&2
     exit 2
-fi
+}
+[[ $hours =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)$ && $hours =~ [1-9] ]] ||
+    refuse "HOURS=$hours is no number of hours; 0.1 is six minutes"
+[[ $SEED =~ ^[0-9]*$ ]] || refuse "SEED=$SEED is no whole number"
+[[ -z $CASE || $CASE =~ ^[a-z]+/[1-9][0-9]*$ ]] || refuse "CASE=$CASE names no case; run/17 is one"
 seed=${SEED:-$((RANDOM + 1))}
 jobs=$(nproc)
 ((jobs > ${#parts[@]})) && jobs=${#parts[@]}
@@ -93,7 +98,10 @@ wait
 status=0
 for part in "${parts[@]}"; do
     read -r cases failures < <(awk '/^torture / { n += $3; bad += $5 } END { print n + 0, bad + 0 }' "$logs/$part.log")
-    tail -n 1 "$logs/$part.log" | grep -q ' 0 failed, ' || status=1
+    if ! tail -n 1 "$logs/$part.log" | grep -q '^[1-9][0-9]* passed, 0 failed, '; then
+        status=1
+        ((failures)) || { failures=1 cases=$((cases + 1)); tail -n 20 "$logs/$part.log"; } # it ended in the middle
+    fi
     printf '%-10s %9d cases %4d failed %6d s\n' "$part" "$cases" "$failures" "$(cat "$logs/$part.seconds")"
     ((clean && cases)) &&
         echo "$(date -u +%F),$commit,$machine,$part,$seed,$(cat "$logs/$part.seconds"),$cases,$failures" >>$counts

@@ -8,7 +8,7 @@ export CHORUS_CACHE=$cache/own # nobody else is seen to compute
 tiny="tiny.ini backend=fake train_limit=400 test_limit=40 valid=40 threads=1 --quiet"
 run="run $tiny keep=last+best+every:1 epochs=3"
 ends=($terms INT)
-passing=(HUP PIPE CHLD CONT WINCH "TSTP CONT")
+passing=(HUP PIPE CHLD CONT WINCH XFSZ URG "TSTP CONT")
 
 # draw_plan: signals and moments in $plan, for the next 60 ms, or all of them before anything has begun
 draw_plan()

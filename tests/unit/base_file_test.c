@@ -294,6 +294,22 @@ static void leave(const char *folder, const char *name)
     free(path);
 }
 
+TEST(a_process_that_ended_is_dead_before_its_parent_asks)
+{
+    char *mark = process_mark(), *child;
+    pid_t pid = fork();
+    siginfo_t how;
+
+    if (!pid)
+        _exit(0);
+    child = mem_textf("%.*s-%ld", (int)(strrchr(mark, '-') - mark), mark, (long)pid);
+    REQUIRE(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT) == 0);
+    CHECK(process_is_dead(child));
+    waitpid(pid, NULL, 0);
+    free(child);
+    free(mark);
+}
+
 TEST(the_mark_of_a_process_says_whether_it_is_dead)
 {
     char *mark = process_mark(), *host = mem_text_n(mark, (size_t)(strrchr(mark, '-') - mark));
