@@ -115,7 +115,8 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
     } else if (r->epochs_given && r->epochs < run->spec.epochs) {
         code = cli_refuse("%s has epochs = %lld: resume can make that more, not %lld",
                           text_str(&name), (long long)run->spec.epochs, (long long)r->epochs);
-    } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->spec.epochs)) {
+    } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->spec.epochs) &&
+               !record_rows_changed(entry)) {
         struct text out = {0};
 
         if (!r->quiet)

@@ -56,9 +56,11 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
     const struct record_run *found = &r->found;
     int64_t more = r->start.epochs;
     enum err_code code = ERR_OK;
+    bool changed;
 
     TRY(record_read_entry(r->start.resume, &entry, e));
     r->found = entry.run;
+    changed = record_rows_changed(&entry); /* its rows are in the checkpoint */
     if (entry.broken)
         code = err_set(e, ERR_INPUT, "run %s cannot be resumed: %s", entry.name, entry.problem);
     record_free_entry(&entry);
@@ -71,7 +73,7 @@ static enum err_code read_found(struct run *r, bool *finished, struct err *e)
         return err_set(e, ERR_DIVERGED,
                        "run %s diverged (%s) and would again: start a new one with other settings",
                        found->run, found->reason);
-    if (found->state == WIRE_DONE && (!more || more == found->spec.epochs)) {
+    if (found->state == WIRE_DONE && (!more || more == found->spec.epochs) && !changed) {
         *finished = true;
         return err_set(e, ERR_OK, "run %s is finished: %lld of %lld epoch%s%s%s%s", found->run,
                        (long long)found->epochs_done, (long long)found->spec.epochs,

@@ -114,4 +114,12 @@ check "predict refuses another network" grep -q 'model.net has changed since tha
 exits 2 "$CHORUS" predict "$folder" --at best
 check "for its best weights too" grep -q 'model.net has changed since that run began' err
 
+# A run that is done has its rows back without more epochs.
+exits 0 "$CHORUS" run tiny.ini backend=fake train_limit=400 test_limit=40 valid=40 threads=1 name=mended --quiet
+mended=$(ls -d results/*-mended-*)
+cp "$mended/epochs.csv" rows
+sed -i '$s/,0\.[0-9]/,0.7/' "$mended/epochs.csv"
+exits 0 "$CHORUS" resume mended --quiet
+check "resume of a finished run gives it its rows back" cmp rows "$mended/epochs.csv"
+check "and it is done as before" state_is "$mended" done
 finish
