@@ -96,6 +96,7 @@ enum err_code record_write_marks(const char *folder, const struct record_marks *
         memcpy(run->tags, marks->tags, sizeof run->tags);
         memcpy(run->note, marks->note, sizeof run->note);
         record_run_text(run, &text);
+        io_remove_drafts(path); /* a killed tag or note left one */
         code = io_replace_own(path, text.s, text.n, e);
     }
     text_free(&text);
