@@ -12,6 +12,7 @@
 #include "study/compare.h"
 #include "study/runs.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,25 @@ static char *draft_of(const struct report *r, const char *name)
     return draft;
 }
 
+static enum err_code write_draft(const char *path, const struct text *bytes, struct err *e)
+{
+    int fd;
+    enum err_code code;
+
+    TRY(io_open_own(path, O_WRONLY | O_CREAT | O_TRUNC, &fd, e));
+    code = io_write_all(fd, text_str(bytes), bytes->n, path, e);
+    if (io.sync(fd) && !code)
+        code = err_errno(e, "cannot sync %s", path);
+    if (io.close(fd) && !code)
+        code = err_errno(e, "cannot close %s", path);
+    return code;
+}
+
 enum err_code report_write(struct report *r, const char *name, const struct text *bytes,
                            struct err *e)
 {
     char *path = draft_of(r, name), sum[65];
-    enum err_code code = io_replace_own(path, text_str(bytes), bytes->n, e);
+    enum err_code code = write_draft(path, bytes, e);
     struct hash_sha256 h;
     uint8_t raw[32];
 
@@ -238,7 +253,33 @@ static enum err_code write_epochs(struct report *r, const struct study_run *runs
     return code;
 }
 
-/* What an earlier report left is replaced; anything else that lies there is somebody's. */
+static bool holds_drafts_alone(const char *folder)
+{
+    char **names;
+    size_t count;
+    bool alone = io_list_folder(folder, &names, &count, NULL) == ERR_OK;
+
+    for (size_t i = 0; i < count && alone; i++)
+        alone = io_is_of_dead(names[i]);
+    io_free_names(names, count);
+    return alone;
+}
+
+/* Whether a report that was killed before it had a manifest left what has this name in the folder. */
+static bool is_half(const char *folder, const char *name)
+{
+    bool half = io_is_of_dead(name);
+
+    for (size_t i = 0; i < MEM_COUNT(inside) && !half; i++) {
+        char *path = io_path(folder, name);
+
+        half = !strcmp(name, inside[i]) && holds_drafts_alone(path);
+        free(path);
+    }
+    return half;
+}
+
+/* A report is replaced, whole or half; anything else that lies there is somebody's. */
 static enum err_code check_folder(const struct report *r, bool is_report, struct err *e)
 {
     char **names = NULL;
@@ -250,11 +291,12 @@ static enum err_code check_folder(const struct report *r, bool is_report, struct
                        r->folder);
     if (!is_report && io_exists(r->folder))
         code = io_list_folder(r->folder, &names, &count, e);
-    if (code == ERR_OK && count)
-        code = err_set(e, ERR_INPUT,
-                       "%s holds other files, and no report of chorus (its manifest.txt says so): "
-                       "-o names a new folder",
-                       r->folder);
+    for (size_t i = 0; i < count && code == ERR_OK; i++)
+        if (!is_half(r->folder, names[i]))
+            code = err_set(e, ERR_INPUT,
+                           "%s holds other files, and no report of chorus (its manifest.txt says "
+                           "so): -o names a new folder",
+                           r->folder);
     io_free_names(names, count);
     return code;
 }
@@ -277,11 +319,13 @@ static enum err_code check_places(const struct report *r, struct err *e)
     return code;
 }
 
+/* The manifest, which was written last, goes first: if the program is killed here, the next report knows
+ * the folder by it, and removes the files that the manifest lists. */
 static enum err_code put_in_place(const struct report *r, struct err *e)
 {
     enum err_code code = ERR_OK;
 
-    for (size_t i = 0; i < r->names && code == ERR_OK; i++) {
+    for (size_t i = r->names; i-- && code == ERR_OK;) {
         char *path = io_path(r->folder, r->name[i]), *new = draft_of(r, r->name[i]);
 
         if (io.rename(new, path) < 0)
@@ -350,12 +394,12 @@ static enum err_code make_report(struct report *r, const struct study_run *runs,
         code = fill_folder(r, runs, e);
         if (code == ERR_OK)
             code = check_places(r, e);
+        if (code == ERR_OK && old) /* while their manifest lists them */
+            report_remove_old(r, old);
         if (code == ERR_OK)
             code = put_in_place(r, e);
         if (code != ERR_OK)
             remove_half(r, !old, is_new);
-        else if (old)
-            report_remove_old(r, old);
     }
     free(old);
     return code;

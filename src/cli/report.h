@@ -18,8 +18,8 @@ struct report {
     size_t names, name_room;
 };
 
-/* A file of the folder, whose checksum will stand in the manifest. It lies there as NAME.new until the
- * report is whole. */
+/* Writes a file of the folder. The manifest will hold its checksum. The file is a draft (io_temporary)
+ * until the report is whole. */
 enum err_code report_write(struct report *r, const char *name, const struct text *bytes,
                            struct err *e) MUST_USE;
 /* Each is written to the folder, a table and a figure in all their forms, and is a section of the

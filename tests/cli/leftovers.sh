@@ -55,4 +55,73 @@ check "a report has no drafts of the dead" test -z "$(find report -name "*.tmp-$
 check "but those of the living" test -e "report/index.html.tmp-$alive"
 check "and none of its own" test "$(find report -name '*.tmp-*' -o -name '*.new' | wc -l)" = 1
 
+# What a killed report leaves is replaced, at whatever point it was killed.
+mkdir -p early/tables && touch "early/tables/old.csv.tmp-$dead" "early/manifest.txt.tmp-$dead"
+exits 0 "$CHORUS" report one -o early
+check "a report killed before its manifest is replaced" test -s early/index.html
+check "without its drafts" test -z "$(find early -name '*.tmp-*')"
+for left in "tables/old.csv.tmp-$alive" tables/mine.csv "mine/old.csv.tmp-$dead"; do
+    rm -rf mixed && mkdir -p "mixed/${left%/*}" && touch "mixed/$left" "mixed/index.html.tmp-$dead"
+    refused "but not with $left" "no report of chorus" "$CHORUS" report one -o mixed
+done
+
+# killed CALL N COMMAND...: at its Nth call of that kind
+killed()
+{
+    local call=$1 n=$2
+    shift 2
+    {
+        strace -f -o "$cache/calls" -e trace="$call" -e inject="$call:signal=SIGKILL:when=$n" "$CHORUS" "$@" >out 2>err
+    } 2>/dev/null # bash says who was killed
+    [ $? = 137 ]
+}
+
+# files FOLDER: all that a report has
+files()
+{
+    (cd "$1" && find . -type f | sort)
+}
+
+# is_report FOLDER LIKE: whether it is whole and has the files of another one of the same runs, and no other
+is_report()
+{
+    (cd "$1" && grep -E '^[0-9a-f]{64}  ' manifest.txt | sha256sum --quiet -c) && cmp <(files "$1") <(files "$2")
+}
+
+if strace -o "$cache/calls" true 2>"$cache/said"; then
+    for at in fdatasync:1 fdatasync:7 rename:1 rename:2 rename:7; do
+        for over in nothing whole; do
+            rm -rf half
+            [ $over = nothing ] || cp -r early half
+            check "a report over $over is killed at $at" killed ${at%:*} ${at#*:} report one -o half --title other
+            check "no draft has a draft" test -z "$(find half -name '*.tmp-*.tmp-*')"
+            check "the next one replaces it" exits 0 "$CHORUS" report one -o half
+            check "and has its own files alone" is_report half early
+        done
+    done
+    # Files that only the earlier report has go, though the one that replaces it is killed.
+    exits 0 "$CHORUS" run "${tiny[@]}" mode=ensemble members=2 devices=1 name=two --quiet
+    for n in 1 2 7; do
+        rm -rf half && exits 0 "$CHORUS" report two -o half
+        check "a report over another is killed at rename:$n" killed rename $n report one -o half
+        exits 0 "$CHORUS" report one -o half
+        check "nothing of the other stays" is_report half early
+        rm -rf half
+        check "another one is killed there" killed rename $n report two -o half
+        exits 0 "$CHORUS" report one -o half
+        check "nothing of that stays" is_report half early
+    done
+
+    one=$(echo results/*-one-*)
+    for verb in "tag one +best" "note one good"; do
+        check "${verb%% *} is killed" killed rename 1 $verb
+        check "and leaves a draft" test -n "$(find "$one" -name 'run.csv.tmp-*')"
+        exits 0 "$CHORUS" $verb
+        check "which the next ${verb%% *} removes" test -z "$(find "$one" -name 'run.csv.tmp-*')"
+    done
+else
+    skip "killed at a system call" "strace cannot trace here"
+fi
+drafts "$(echo results/*-one-*)/run.csv" tag one +kept
+
 finish
