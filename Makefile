@@ -67,13 +67,14 @@ endif
 own_flags = $(ROOM_FLAGS_$(word 2,$(subst /, ,$(1)))) $(FILE_FLAGS_$(1))
 OWN_FLAGS := $(foreach v,$(sort $(filter ROOM_FLAGS_% FILE_FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 
-# The room cuda is a shared object of its own (below); only what loads it is of the program.
-SOURCES := $(filter-out src/main.c src/cuda/%,$(sort $(wildcard src/*.c src/*/*.c ui/*.c))) \
-  src/cuda/load.c
+# $(call sources,KIND,FOLDERS...): the files *.KIND of these folders and of those in them.
+sources = $(sort $(wildcard $(foreach depth,* */* */*/* */*/*/*,$(addsuffix /$(depth).$(1),$(2)))))
+# The room cuda is a shared object of its own (below); the program has only what loads it.
+SOURCES := $(filter-out src/main.c src/cuda/%,$(call sources,c,src ui)) src/cuda/load.c
 ifeq ($(FLAVOUR),fuzz) # the rooms that read files
 SOURCES := $(filter $(foreach r,base rng spec net wire data record study draw,src/$(r)/%) ui/%,$(SOURCES))
 endif
-TESTS   := $(sort $(wildcard tests/unit/*_test.c tests/parity/*_test.c))
+TESTS   := $(filter %_test.c,$(call sources,c,tests/unit tests/parity))
 BUILTIN := net_builtin spec_builtin
 OBJECTS := $(SOURCES:%.c=$(B)/obj/%.o) $(patsubst %,$(B)/gen/%.o,$(BUILTIN) version)
 ARCHIVE := $(B)/chorus.a
@@ -90,10 +91,10 @@ HARM    := $(B)/tests/torture/harm.so
 # The part for GPUs, made twice from the same sources: with the CUDA runtime and nvcc's kernels, where
 # there is a toolkit; and with a twin of the runtime over host memory and the kernels under an emulator,
 # for tests everywhere.
-CUDA_COMMON := $(filter-out src/cuda/load.c src/cuda/real_%,$(sort $(wildcard src/cuda/*.c)))
-CUDA_REAL   := $(sort $(wildcard src/cuda/real_*.c))
-CUDA_KERNEL := $(sort $(wildcard src/cuda/*.cu))
-CUDA_TWIN   := $(sort $(wildcard src/cuda/twin/*.c src/cuda/twin/*.cpp src/cuda/twin/*.S))
+CUDA_REAL   := $(filter %/real_rt.c %/real_libs.c,$(call sources,c,src/cuda))
+CUDA_COMMON := $(filter-out src/cuda/load.c src/cuda/twin/% $(CUDA_REAL),$(call sources,c,src/cuda))
+CUDA_KERNEL := $(call sources,cu,src/cuda)
+CUDA_TWIN   := $(foreach kind,c cpp S,$(call sources,$(kind),src/cuda/twin))
 TWIN        := $(B)/cuda-twin.a
 TWIN_PART   := $(B)/chorus-cuda-twin.so
 PART        := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus-cuda.so,$(B)/chorus-cuda.so)
@@ -332,7 +333,7 @@ $(HARM): tests/torture/shim/harm.c $(B)/flags
 
 # What of the program the part needs besides (errors, text, keys) it holds itself.
 pic = $(patsubst %,$(B)/pic/%.o,$(1))
-CUDA_OWN := $(call pic,$(filter-out src/base/sheet.c,$(sort $(wildcard src/base/*.c src/rng/*.c))) \
+CUDA_OWN := $(call pic,$(filter-out src/base/sheet.c,$(call sources,c,src/base src/rng)) \
   $(addprefix src/net/,layer.c lines.c init.c))
 CXX      ?= g++
 CXXFLAGS ?= -O2 -g

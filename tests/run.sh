@@ -202,7 +202,8 @@ may_begin()
     fi
 }
 
-tsan=($TSAN_TESTS) unit=(tests/unit/*_test.c)
+tsan=($TSAN_TESTS)
+mapfile -t unit < <(find tests/unit -name '*_test.c' | LC_ALL=C sort)
 
 # names WORDS...: those that are asked for. lib.sh is what the tests of a folder share, run.sh begins them.
 names()

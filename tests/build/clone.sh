@@ -33,7 +33,7 @@ for library in ncursesw libcsv zlib libcurl "(CUDA|nvcc)"; do
         test "$(grep -cE "^  (found|missing|none) +$library" "$work/out")" = 1
 done
 check libraries_come_with_their_packages "$(head "$work/out")" grep -qE 'libcsv .*libcsv-dev' "$work/out"
-sources=$(ls src/*.c src/*/*.c ui/*.c | grep -vc "^src/cuda/")
+sources=$(find src ui -name '*.c' | grep -vc "^src/cuda/")
 check a_short_line_for_each_file "$(tail "$work/out")" \
     test "$(grep -vF src/cuda/ "$work/out" | grep -cE '^  CC    (src|ui)/[a-z0-9_/]+\.c$')" = "$sources"
 check nothing_else_is_said "$(grep -vE '^  [a-zA-Z]+ +[^ ]+' "$work/out")" \
