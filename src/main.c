@@ -1,5 +1,5 @@
 /* main.c: from the command line to a verb. */
-#include "base/trace.h"
+#include "base/system/trace.h"
 #include "cli/cli.h"
 #include "cli/launcher.h"
 #include "cli/live.h"

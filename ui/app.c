@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 #include "ui/beat.h"
 #include "ui/claim.h"
 #include "ui/crash.h"

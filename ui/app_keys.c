@@ -3,7 +3,7 @@
 #include "ui/app_int.h"
 
 #include "base/clock.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 #include "ui/share.h"
 
 #include <string.h>

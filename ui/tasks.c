@@ -1,7 +1,7 @@
 #include "ui/tasks.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <errno.h>
 #include <pthread.h>

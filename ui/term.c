@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "base/stall.h"
+#include "base/system/stall.h"
 #include "draw/theme.h"
 #include "ui/crash.h"
 #include "ui/term_keys.h"

@@ -4,7 +4,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/stall.h"
+#include "base/system/stall.h"
 #include "cli/live.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/stall.h"
+#include "base/system/stall.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "cli/cli.h"
 #include "cli/drive.h"
 #include "cli/sweep.h"

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,7 @@
 #include "cpu/team.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <sched.h>
 #include <stdlib.h>

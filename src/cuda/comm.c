@@ -6,7 +6,7 @@
 #include "cuda/comm.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "cuda/work.h"
 
 #include <limits.h>

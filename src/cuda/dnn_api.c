@@ -5,7 +5,7 @@
 #include "cuda/libs.h"
 
 #include "base/io.h"
-#include "base/library.h"
+#include "base/system/library.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #include "cuda/gauge.h"
 #include "cuda/libs.h"
 
-#include "base/library.h"
+#include "base/system/library.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>

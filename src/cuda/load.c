@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/library.h"
+#include "base/system/library.h"
 #include "base/log.h"
 #include "base/text.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 #include "cuda/comm.h"
 #include "cuda/cuda_int.h"
 #include "cuda/dnn.h"

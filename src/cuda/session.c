@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "record/working.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
 #include "engine/order.h"
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

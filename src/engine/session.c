@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/loss.h"
 #include "base/mem.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 #include "record/disk.h"
 #include "record/reader.h"
 #include "record/record_int.h"

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 #include "record/reader.h"
 #include "record/record_int.h"
 

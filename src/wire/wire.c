@@ -1,6 +1,6 @@
 #include "wire/wire.h"
 #include "base/mem.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 
 #include <errno.h>
 #include <math.h>

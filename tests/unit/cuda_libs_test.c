@@ -2,8 +2,8 @@
 #include "tests/test.h"
 
 #include "base/io.h"
-#include "base/library.h"
-#include "base/library_int.h"
+#include "base/system/library.h"
+#include "base/system/library_int.h"
 #include "cuda/comm.h"
 #include "cuda/libs.h"
 #include "cuda/load.h"

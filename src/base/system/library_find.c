@@ -1,5 +1,5 @@
-/* base/library_find.c: where the loader would look for a library by its name alone. */
-#include "base/library_int.h"
+/* base/system/library_find.c: where the loader would look for a library by its name alone. */
+#include "base/system/library_int.h"
 
 #include "base/io.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
-/* base/stall.h: a terminal that takes nothing (Ctrl-S, a dead line) keeps nobody from obeying a signal: a
+/* base/system/stall.h: a terminal that takes nothing (Ctrl-S, a dead line) keeps nobody from obeying a signal: a
  * second after the signal, what waits to be written there is given up. */
-#ifndef CHORUS_BASE_STALL_H
-#define CHORUS_BASE_STALL_H
+#ifndef CHORUS_BASE_SYSTEM_STALL_H
+#define CHORUS_BASE_SYSTEM_STALL_H
 
 #include <stdbool.h>
 

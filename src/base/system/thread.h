@@ -1,7 +1,7 @@
-/* base/thread.h: threads with a second stack for signals, so that whoever handles a crash can do so when
+/* base/system/thread.h: threads with a second stack for signals, so that whoever handles a crash can do so when
  * the first one is full. */
-#ifndef CHORUS_BASE_THREAD_H
-#define CHORUS_BASE_THREAD_H
+#ifndef CHORUS_BASE_SYSTEM_THREAD_H
+#define CHORUS_BASE_SYSTEM_THREAD_H
 
 #include <pthread.h>
 

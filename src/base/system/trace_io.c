@@ -1,6 +1,6 @@
 /* Each call of the table io, with its result, and why it failed. */
 #include "base/io.h"
-#include "base/trace.h"
+#include "base/system/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* A timer looks at the terminals after a signal. Where one takes nothing, its descriptor is made that of
  * /dev/null: the write that waits is interrupted by the timer's own signal, and the system begins it anew,
  * on what the descriptor is now. So whoever writes, curses too, needs to know nothing of this. */
-#include "base/stall.h"
+#include "base/system/stall.h"
 
 #include "base/mem.h"
 

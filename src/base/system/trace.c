@@ -1,4 +1,4 @@
-#include "base/trace.h"
+#include "base/system/trace.h"
 
 #include "base/text.h"
 

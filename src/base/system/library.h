@@ -1,6 +1,6 @@
-/* base/library.h: opening shared libraries. */
-#ifndef CHORUS_BASE_LIBRARY_H
-#define CHORUS_BASE_LIBRARY_H
+/* base/system/library.h: opening shared libraries. */
+#ifndef CHORUS_BASE_SYSTEM_LIBRARY_H
+#define CHORUS_BASE_SYSTEM_LIBRARY_H
 
 #include "base/err.h"
 
