@@ -1,5 +1,5 @@
 /* data/folder_int.h: a folder of pictures by class, between the file that lists it (folder.c) and
- * those that read it (pictures.c), find it (places.c) and keep what came of it (cache.c, set.c). */
+ * those that read it (folder_pictures.c), find it (places.c) and keep what came of it (cache.c, set.c). */
 #ifndef CHORUS_DATA_FOLDER_INT_H
 #define CHORUS_DATA_FOLDER_INT_H
 
@@ -46,7 +46,7 @@ void data_folder_free(struct data_folder *list);
 /* Whether every file and folder of the list is as it was. */
 bool data_folder_is_same(const struct data_folder *list, const char *root);
 
-/* pictures.c. peek: no pixels are read. */
+/* folder_pictures.c. peek: no pixels are read. */
 enum err_code data_folder_load(struct data_raw *raw, const struct data_found *found,
                                int64_t train_limit, int64_t test_limit, struct net_shape wanted,
                                bool peek, const char *name, struct err *e) MUST_USE;

@@ -134,7 +134,7 @@ bool spec_is_form(const char *value); /* "geom:...", "lin:...", "step:...", "log
  * *with: those that use it. -1: none does. */
 int spec_used_by(int key, const char **with);
 
-/* axis.c */
+/* sweep_axis.c */
 struct spec_sweep;
 struct spec_axis;
 struct spec_axis *spec_find_axis(const struct spec_sweep *s, const char *key); /* NULL: none */
@@ -149,7 +149,7 @@ enum err_code spec_check_values(const struct spec_sweep *s, const char *key, con
                                 size_t values, struct err *e) MUST_USE;
 void spec_axis_tell_apart(struct spec_axis *axis); /* its digits, where they are not known yet */
 
-/* lists.c: the values that a list stands for. */
+/* sweep_lists.c: the values that a list stands for. */
 struct spec_list {
     char **value; /* (count) as spec_set takes them */
     size_t count, room;

@@ -1,4 +1,4 @@
-/* spec/name.c: what sweeps are called after. */
+/* spec/sweep_name.c: what sweeps are called after. */
 #include "base/mem.h"
 #include "spec/spec_int.h"
 #include "spec/sweep.h"
