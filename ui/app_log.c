@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/crash.h"
 
 #include <stdio.h>

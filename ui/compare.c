@@ -2,7 +2,7 @@
 #include "ui/compare_int.h"
 
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/runkeys.h"
 
 #include <math.h>

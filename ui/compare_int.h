@@ -4,7 +4,7 @@
 #ifndef CHORUS_UI_COMPARE_INT_H
 #define CHORUS_UI_COMPARE_INT_H
 
-#include "draw/curves.h"
+#include "draw/plot/curves.h"
 #include "study/compare.h"
 #include "study/scaling.h"
 #include "ui/app.h"

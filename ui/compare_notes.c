@@ -1,7 +1,7 @@
 /* ui/compare_notes.c: what must be said below the table. */
 #include "ui/compare_int.h"
 
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "study/members.h"
 #include "ui/share.h"
 

@@ -2,7 +2,7 @@
 #include "ui/compare_int.h"
 
 #include "base/loss.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/share.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <string.h>
 #include <strings.h>

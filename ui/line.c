@@ -1,6 +1,6 @@
 #include "ui/line.h"
 
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/key.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "study/compare.h"
 
 #include <ctype.h>

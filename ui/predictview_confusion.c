@@ -2,7 +2,7 @@
 #include "ui/predictview_int.h"
 
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/share.h"
 
 #include <stdlib.h>

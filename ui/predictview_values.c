@@ -3,7 +3,7 @@
 #include "ui/predictview_int.h"
 
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <math.h>
 #include <stdio.h>

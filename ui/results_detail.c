@@ -1,7 +1,7 @@
 /* ui/results_detail.c: what the chosen run, or the chosen group of runs, came to, in words. */
 #include "ui/results_int.h"
 
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/share.h"
 
 #include <math.h>

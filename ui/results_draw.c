@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/loss.h"
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/share.h"
 
 #include <math.h>

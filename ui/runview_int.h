@@ -4,7 +4,7 @@
 #ifndef CHORUS_UI_RUNVIEW_INT_H
 #define CHORUS_UI_RUNVIEW_INT_H
 
-#include "draw/plot.h"
+#include "draw/plot/plot.h"
 #include "ui/app.h"
 
 #define RUNVIEW_MEMBERS 64 /* that have a curve */

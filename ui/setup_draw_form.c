@@ -3,7 +3,7 @@
 #include "ui/setup_int.h"
 
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

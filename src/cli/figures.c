@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/predictions.h"
-#include "draw/curves.h"
+#include "draw/plot/curves.h"
 #include "study/compare.h"
 #include "study/confusion.h"
 #include "study/members.h"

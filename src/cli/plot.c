@@ -7,8 +7,8 @@
 #include "cli/live.h"
 #include "cli/overwrite.h"
 #include "cli/results.h"
-#include "draw/curves.h"
-#include "draw/words.h"
+#include "draw/plot/curves.h"
+#include "draw/ink/words.h"
 
 #include <math.h>
 #include <stdio.h>

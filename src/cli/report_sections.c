@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/figures.h"
 #include "cli/predictions.h"
-#include "draw/curves.h"
+#include "draw/plot/curves.h"
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/scaling.h"

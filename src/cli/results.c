@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/overwrite.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <limits.h>
 #include <stdlib.h>

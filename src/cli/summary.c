@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/live.h"
-#include "draw/curves.h"
+#include "draw/plot/curves.h"
 #include "record/checkpoint.h"
 
 #include <math.h>

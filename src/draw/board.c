@@ -1,8 +1,8 @@
 #include "draw/board.h"
 
 #include "base/mem.h"
-#include "draw/ink.h"
-#include "draw/words.h"
+#include "draw/ink/ink.h"
+#include "draw/ink/words.h"
 #include "study/stats.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "draw/figure_int.h"
-#include "draw/ink.h"
-#include "draw/words.h"
+#include "draw/ink/ink.h"
+#include "draw/ink/words.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define CHORUS_DRAW_FIGURE_H
 
 #include "draw/board.h"
-#include "draw/plot.h"
+#include "draw/plot/plot.h"
 
 struct figure_panel { /* one of the two */
     const struct plot *plot;

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "draw/figure_int.h"
-#include "draw/ink.h"
+#include "draw/ink/ink.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
 #include "draw/grid.h"
 
 #include "base/mem.h"
-#include "draw/plot.h"
-#include "draw/words.h"
+#include "draw/plot/plot.h"
+#include "draw/ink/words.h"
 
 #include <math.h>
 #include <stdarg.h>

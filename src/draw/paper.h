@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "draw/plot.h"
+#include "draw/plot/plot.h"
 #include "study/table.h"
 
 #define PAPER_PLOTS 2

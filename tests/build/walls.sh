@@ -49,7 +49,7 @@ plant ui_does_not_know_engine ui/app.h '#include "engine/engine.h"' 'ui may not 
 plant ui_does_not_know_data ui/new.c '#include "data/data.h"' 'ui may not know data'
 plant ui_does_not_know_cpu ui/new.c '#include "cpu/cpu.h"' 'ui may not know cpu'
 plant ui_reads_with_the_reader_alone ui/new.c '#include "record/checkpoint.h"' 'the reader alone'
-plant draw_does_not_know_ui src/draw/plot.h '#include "ui/app.h"' 'draw may not know ui'
+plant draw_does_not_know_ui src/draw/plot/plot.h '#include "ui/app.h"' 'draw may not know ui'
 plant draw_reads_with_the_reader_alone src/draw/new.c '#include "record/checkpoint.h"' 'the reader alone'
 plant draw_has_no_terminal src/draw/new.c '#include <curses.h>' 'belongs to the room ui'
 plant nobody_knows_ui_but_cli src/engine/new.c '#include "ui/app.h"' 'engine may not know ui'

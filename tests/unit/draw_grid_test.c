@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "draw/grid.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 #include "ui/key.h"
 
 #include <time.h>

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "draw/grid.h"
-#include "draw/ink.h"
+#include "draw/ink/ink.h"
 #include "draw/theme.h"
 
 struct rgb {

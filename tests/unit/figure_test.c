@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "draw/figure.h"
-#include "draw/ink.h"
+#include "draw/ink/ink.h"
 
 static double xs[6] = {1, 2, 3, 4, 5, 6}, ys[6] = {1, 0.5, NAN, 0.3, 0.2, 0.1};
 

@@ -1,7 +1,7 @@
 #include "tests/test.h"
 
 #include "base/mem.h"
-#include "draw/plot_int.h"
+#include "draw/plot/plot_int.h"
 
 TEST(ticks_are_round)
 {

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "draw/figure.h"
-#include "draw/plot_int.h"
-#include "draw/words.h"
+#include "draw/plot/plot_int.h"
+#include "draw/ink/words.h"
 #include "tests/unit/plot_frame.h"
 
 #include <time.h>

@@ -7,7 +7,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "draw/plot.h"
+#include "draw/plot/plot.h"
 
 static void compare(const char *name, const struct text *got)
 {

@@ -1,5 +1,5 @@
 /* Frames of what screens show: levels, weights, the front curve, long legends, windows, times. */
-#include "draw/plot_int.h"
+#include "draw/plot/plot_int.h"
 #include "tests/unit/plot_frame.h"
 
 #define N      200

@@ -1,5 +1,5 @@
 /* What is left out of a picture, and what never is; smoothing, which comes before it; the time. */
-#include "draw/plot_int.h"
+#include "draw/plot/plot_int.h"
 #include "tests/unit/plot_frame.h"
 
 #include <time.h>

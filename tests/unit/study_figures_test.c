@@ -1,6 +1,6 @@
 /* What figures and curves show of runs whose files are written here. */
 #include "cli/figures.h"
-#include "draw/curves.h"
+#include "draw/plot/curves.h"
 #include "study/scaling.h"
 #include "tests/unit/study_kit.h"
 

@@ -1,6 +1,6 @@
-/* draw/ink_svg.c: a self-contained SVG document: real text, colours of its own for light and dark
+/* draw/ink/ink_svg.c: a self-contained SVG document: real text, colours of its own for light and dark
  * grounds. */
-#include "draw/ink.h"
+#include "draw/ink/ink.h"
 
 static const char style[] =
     "<style>\n"

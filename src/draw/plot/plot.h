@@ -1,7 +1,7 @@
-/* draw/plot.h: curves as cells: a pure function from series to characters. No curses in here: screens
+/* draw/plot/plot.h: curves as cells: a pure function from series to characters. No curses in here: screens
  * draw the cells, verbs print them. Whatever is left 0 is what a plain figure wants. */
-#ifndef CHORUS_DRAW_PLOT_H
-#define CHORUS_DRAW_PLOT_H
+#ifndef CHORUS_DRAW_PLOT_PLOT_H
+#define CHORUS_DRAW_PLOT_PLOT_H
 
 #include "base/text.h"
 

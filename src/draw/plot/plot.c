@@ -1,5 +1,5 @@
-/* draw/plot.c: curves as cells: where everything stands, and the axes. */
-#include "draw/plot_int.h"
+/* draw/plot/plot.c: curves as cells: where everything stands, and the axes. */
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
-/* draw/plot_ticks.c: round ticks: of numbers, of what is counted, of times. */
-#include "draw/plot_int.h"
+/* draw/plot/plot_ticks.c: round ticks: of numbers, of what is counted, of times. */
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
-/* draw/plot_smooth.c: exponential means over all points of a curve. */
-#include "draw/plot_int.h"
+/* draw/plot/plot_smooth.c: exponential means over all points of a curve. */
+#include "draw/plot/plot_int.h"
 
 #include <math.h>
 

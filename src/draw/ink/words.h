@@ -1,6 +1,6 @@
-/* draw/words.h: the characters of a text (UTF-8): one by one, one more, and a long text shortened. */
-#ifndef CHORUS_DRAW_WORDS_H
-#define CHORUS_DRAW_WORDS_H
+/* draw/ink/words.h: the characters of a text (UTF-8): one by one, one more, and a long text shortened. */
+#ifndef CHORUS_DRAW_INK_WORDS_H
+#define CHORUS_DRAW_INK_WORDS_H
 
 #include "base/text.h"
 

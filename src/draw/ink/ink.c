@@ -1,8 +1,8 @@
-/* draw/ink.c: what SVG and PDF share: widths of words, colours, marks. */
-#include "draw/ink.h"
+/* draw/ink/ink.c: what SVG and PDF share: widths of words, colours, marks. */
+#include "draw/ink/ink.h"
 
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <math.h>
 #include <string.h>

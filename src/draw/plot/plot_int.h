@@ -1,9 +1,9 @@
-/* draw/plot_int.h: what the files of plots share: from series to ranges, ticks and labels, then the
+/* draw/plot/plot_int.h: what the files of plots share: from series to ranges, ticks and labels, then the
  * places of points, then cells. */
-#ifndef CHORUS_DRAW_PLOT_INT_H
-#define CHORUS_DRAW_PLOT_INT_H
+#ifndef CHORUS_DRAW_PLOT_PLOT_INT_H
+#define CHORUS_DRAW_PLOT_PLOT_INT_H
 
-#include "draw/plot.h"
+#include "draw/plot/plot.h"
 
 /* Beyond this a difference of two values could overflow; nobody reads such a plot. */
 #define PLOT_LARGEST 1e300

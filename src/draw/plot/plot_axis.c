@@ -1,5 +1,5 @@
-/* draw/plot_axis.c: the ranges of both axes, and places on them. */
-#include "draw/plot_int.h"
+/* draw/plot/plot_axis.c: the ranges of both axes, and places on them. */
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,10 +1,10 @@
-/* draw/ink_pdf.c: one page of PDF 1.4 with the base fonts that every reader has, so that words stay
+/* draw/ink/ink_pdf.c: one page of PDF 1.4 with the base fonts that every reader has, so that words stay
  * words: they can be searched, copied and edited. No date, no random number: the same figure is the
  * same bytes. */
-#include "draw/ink.h"
+#include "draw/ink/ink.h"
 
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

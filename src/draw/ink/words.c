@@ -1,4 +1,4 @@
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include "base/mem.h"
 

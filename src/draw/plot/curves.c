@@ -1,6 +1,6 @@
-/* draw/curves.c: from epochs.csv to series. Training values are means over an epoch while the weights
+/* draw/plot/curves.c: from epochs.csv to series. Training values are means over an epoch while the weights
  * move, so they are drawn half an epoch earlier than what was measured at its end. */
-#include "draw/curves.h"
+#include "draw/plot/curves.h"
 
 #include "base/mem.h"
 #include "study/compare.h"

@@ -1,6 +1,6 @@
-/* draw/plot_thin.c: of many points those that a picture needs. Curves of 100,000 points are drawn many
+/* draw/plot/plot_thin.c: of many points those that a picture needs. Curves of 100,000 points are drawn many
  * times a second: each point is looked at once, with a comparison or two. */
-#include "draw/plot_int.h"
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* What curves are called: by what tells their runs apart. */
-#include "draw/curves.h"
+#include "draw/plot/curves.h"
 
 #include "base/mem.h"
 #include "study/compare.h"

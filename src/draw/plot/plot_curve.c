@@ -1,6 +1,6 @@
-/* draw/plot_curve.c: lines as dots of cells (Braille), as quarters of them or as characters; marks;
+/* draw/plot/plot_curve.c: lines as dots of cells (Braille), as quarters of them or as characters; marks;
  * bands. */
-#include "draw/plot_int.h"
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
-/* draw/plot_rows.c: ticks of y on their rows. The range is stretched until round ticks fall on rows at
+/* draw/plot/plot_rows.c: ticks of y on their rows. The range is stretched until round ticks fall on rows at
  * equal distances; where that would leave much of the frame empty, distances differ. */
-#include "draw/plot_int.h"
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,8 +1,8 @@
-/* draw/plot_cells.c: characters into cells, and cells as text. */
-#include "draw/plot_int.h"
+/* draw/plot/plot_cells.c: characters into cells, and cells as text. */
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <stdlib.h>
 #include <string.h>

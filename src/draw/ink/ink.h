@@ -1,7 +1,7 @@
-/* draw/ink.h: what figures are drawn with: lines, marks, boxes and words on a page whose unit is a
+/* draw/ink/ink.h: what figures are drawn with: lines, marks, boxes and words on a page whose unit is a
  * quarter of a millimetre, y downwards; as SVG or as PDF. Both are deterministic and fetch nothing. */
-#ifndef CHORUS_DRAW_INK_H
-#define CHORUS_DRAW_INK_H
+#ifndef CHORUS_DRAW_INK_INK_H
+#define CHORUS_DRAW_INK_INK_H
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
-/* draw/plot_log.c: ticks of a logarithmic axis: 1, 2 and 5 of each decade, every second of these, whole
+/* draw/plot/plot_log.c: ticks of a logarithmic axis: 1, 2 and 5 of each decade, every second of these, whole
  * decades; and where a range has too few of all of them, multiples of a round step. */
-#include "draw/plot_int.h"
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
-/* draw/plot_read.c: what curves read at an x, and the steps of a cursor from point to point. */
-#include "draw/plot_int.h"
+/* draw/plot/plot_read.c: what curves read at an x, and the steps of a cursor from point to point. */
+#include "draw/plot/plot_int.h"
 
 #include <math.h>
 

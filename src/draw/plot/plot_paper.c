@@ -1,6 +1,6 @@
-/* draw/plot_paper.c: a plot on a page. */
-#include "draw/ink.h"
-#include "draw/plot_int.h"
+/* draw/plot/plot_paper.c: a plot on a page. */
+#include "draw/ink/ink.h"
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

@@ -1,9 +1,9 @@
-/* draw/curves.h: the curves of runs as plots: what `plot` prints, a run shows at its end, and screens
+/* draw/plot/curves.h: the curves of runs as plots: what `plot` prints, a run shows at its end, and screens
  * compare. */
-#ifndef CHORUS_DRAW_CURVES_H
-#define CHORUS_DRAW_CURVES_H
+#ifndef CHORUS_DRAW_PLOT_CURVES_H
+#define CHORUS_DRAW_PLOT_CURVES_H
 
-#include "draw/plot.h"
+#include "draw/plot/plot.h"
 #include "record/reader.h"
 #include "study/runs.h"
 

@@ -1,5 +1,5 @@
-/* draw/plot_label.c: what stands beside ticks: numbers, powers, times. */
-#include "draw/plot_int.h"
+/* draw/plot/plot_label.c: what stands beside ticks: numbers, powers, times. */
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 

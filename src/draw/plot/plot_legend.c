@@ -1,9 +1,9 @@
-/* draw/plot_legend.c: the title, and what the curves are called, with their values where wanted. */
-#include "draw/plot_int.h"
+/* draw/plot/plot_legend.c: the title, and what the curves are called, with their values where wanted. */
+#include "draw/plot/plot_int.h"
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "draw/words.h"
+#include "draw/ink/words.h"
 
 #include <math.h>
 #include <stdio.h>
