@@ -42,11 +42,11 @@ BEGIN {
     may("main", all " cli")
     # Of record, draw and ui read with the reader alone, and with what the reader itself is made of;
     # the queue and who is at work are for all.
-    reader["record/reader.h"] = reader["record/record.h"] = reader["record/safetensors.h"] = 1
-    reader["record/queue.h"] = reader["record/working.h"] = reader["record/filter.h"] = 1
+    reader["record/run/reader.h"] = reader["record/run/record.h"] = reader["record/file/safetensors.h"] = 1
+    reader["record/queue/queue.h"] = reader["record/working.h"] = reader["record/filter.h"] = 1
     reader["record/best.h"] = 1
     # Sweeps: their folders, and the lines of their ledgers.
-    reader["record/sweeps.h"] = reader["record/ledger.h"] = 1
+    reader["record/sweep/sweeps.h"] = reader["record/sweep/ledger.h"] = 1
     # Libraries of one room.
     library["csv"] = "base"
     library["curses"] = "ui"

@@ -4,7 +4,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "study/compare.h"
 
 #include <stdlib.h>

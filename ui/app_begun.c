@@ -4,8 +4,8 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/reader.h"
-#include "record/sweeps.h"
+#include "record/run/reader.h"
+#include "record/sweep/sweeps.h"
 #include "study/compare.h"
 
 #include <stdlib.h>

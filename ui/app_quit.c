@@ -2,7 +2,7 @@
 #include "ui/app_int.h"
 
 #include "base/mem.h"
-#include "record/queue.h"
+#include "record/queue/queue.h"
 #include "record/working.h"
 #include "ui/claim.h"
 

@@ -2,7 +2,7 @@
 #include "ui/app_int.h"
 
 #include "base/mem.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/working.h"
 #include "ui/claim.h"
 #include "wire/sweep.h"

@@ -5,7 +5,7 @@
 #define CHORUS_UI_FEED_H
 
 #include "base/text.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/working.h"
 #include "study/members.h"
 #include "ui/pace.h"

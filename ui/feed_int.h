@@ -5,7 +5,7 @@
 #ifndef CHORUS_UI_FEED_INT_H
 #define CHORUS_UI_FEED_INT_H
 
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "ui/feed.h"
 
 #include <sys/types.h>

@@ -5,7 +5,7 @@
 #ifndef CHORUS_UI_LIBRARY_H
 #define CHORUS_UI_LIBRARY_H
 
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "ui/tasks.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 
 #include "draw/board.h"
 #include "draw/tile.h"
-#include "record/safetensors.h"
+#include "record/file/safetensors.h"
 #include "study/confusion.h"
 #include "study/table.h"
 #include "ui/app.h"

@@ -5,7 +5,7 @@
 #define CHORUS_UI_RESULTS_INT_H
 
 #include "record/best.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "study/table.h"
 #include "ui/app.h"
 #include "ui/line.h"

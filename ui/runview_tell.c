@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 #include "study/compare.h"
 #include "ui/claim.h"
 #include "ui/runkeys.h"

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "ui/setup_int.h"
 
 #include "base/mem.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 #include "study/compare.h"
 
 #include <stdlib.h>

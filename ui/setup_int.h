@@ -3,7 +3,7 @@
 #ifndef CHORUS_UI_SETUP_INT_H
 #define CHORUS_UI_SETUP_INT_H
 
-#include "record/queue.h"
+#include "record/queue/queue.h"
 #include "ui/account.h"
 #include "ui/app.h"
 #include "ui/form.h"

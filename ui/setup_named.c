@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "net/net.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

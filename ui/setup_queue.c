@@ -5,7 +5,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/reader.h"
-#include "record/sweeps.h"
+#include "record/run/reader.h"
+#include "record/sweep/sweeps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define CHORUS_UI_SWEEPVIEW_INT_H
 
 #include "draw/board.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 #include "study/stats.h"
 #include "ui/app.h"
 

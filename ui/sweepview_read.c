@@ -5,9 +5,9 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/ledger.h"
-#include "record/reader.h"
-#include "record/sweeps.h"
+#include "record/sweep/ledger.h"
+#include "record/run/reader.h"
+#include "record/sweep/sweeps.h"
 #include "record/working.h"
 
 #include <math.h>

@@ -7,9 +7,9 @@
 #include "cli/cli.h"
 #include "cli/version.h"
 #include "engine/plan.h"
-#include "record/checkpoint.h"
-#include "record/disk.h"
-#include "record/export.h"
+#include "record/run/checkpoint.h"
+#include "record/file/disk.h"
+#include "record/run/export.h"
 #include "study/runs.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef CHORUS_CLI_AVERAGED_H
 #define CHORUS_CLI_AVERAGED_H
 
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 #include <stdbool.h>
 

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "cli/sweeps.h"
 #include "record/index.h"
-#include "record/ledger.h"
-#include "record/sweeps.h"
+#include "record/sweep/ledger.h"
+#include "record/sweep/sweeps.h"
 
 #include <stdlib.h>
 #include <string.h>

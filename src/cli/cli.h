@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "data/data.h"
 #include "engine/backend.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include "cli/control_talk.h"
 #include "cli/sweeps.h"
 #include "record/filter.h"
-#include "record/ledger.h"
+#include "record/sweep/ledger.h"
 #include "record/working.h"
 #include "wire/sweep.h"
 

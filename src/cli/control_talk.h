@@ -3,7 +3,7 @@
 #define CHORUS_CLI_CONTROL_TALK_H
 
 #include "base/text.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/sweeps.h"
-#include "record/queue.h"
+#include "record/queue/queue.h"
 
 #include <errno.h>
 #include <fcntl.h>

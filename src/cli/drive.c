@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "engine/engine.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 #include "record/working.h"
 
 #include "cli/version.h"

@@ -11,7 +11,7 @@
 #include "engine/ended.h"
 #include "engine/engine.h"
 #include "engine/outlook.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "cli/drive.h"
 #include "cli/listed.h"
 #include "cli/watch.h"
-#include "record/ledger.h"
+#include "record/sweep/ledger.h"
 #include "wire/sweep.h"
 
 #include <poll.h>

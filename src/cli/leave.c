@@ -11,7 +11,7 @@
 #include "cli/sweep.h"
 #include "cli/take.h"
 #include "engine/engine.h"
-#include "record/queue.h"
+#include "record/queue/queue.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/sheet.h"
 #include "cli/sweeps.h"
-#include "record/ledger.h"
+#include "record/sweep/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>

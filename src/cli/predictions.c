@@ -7,8 +7,8 @@
 #include "data/picture.h"
 #include "engine/metrics.h"
 #include "engine/plan.h"
-#include "record/checkpoint.h"
-#include "record/export.h"
+#include "record/run/checkpoint.h"
+#include "record/run/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>

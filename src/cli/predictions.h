@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 #include "net/net.h"
-#include "record/reader.h"
-#include "record/safetensors.h"
+#include "record/run/reader.h"
+#include "record/file/safetensors.h"
 #include "study/members.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "ui/pace.h"
 
 #include <stdbool.h>

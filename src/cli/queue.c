@@ -10,7 +10,7 @@
 #include "cli/runs.h"
 #include "cli/sweeps.h"
 #include "cli/take.h"
-#include "record/queue.h"
+#include "record/queue/queue.h"
 #include "record/working.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cli/queue.h"
-#include "record/queue.h"
+#include "record/queue/queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef CHORUS_CLI_RESULTS_H
 #define CHORUS_CLI_RESULTS_H
 
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "study/runs.h"
 #include "study/table.h"
 

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli/runs.h"
-#include "record/ledger.h"
+#include "record/sweep/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define CHORUS_CLI_RUNS_H
 
 #include "base/text.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 /* "lenet" of whatever path. */
 void cli_add_model(struct text *out, const struct spec *spec);

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "draw/plot/curves.h"
-#include "record/checkpoint.h"
+#include "record/run/checkpoint.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "cli/listed.h"
 #include "cli/live.h"
 #include "cli/sweeps.h"
-#include "record/ledger.h"
+#include "record/sweep/ledger.h"
 #include "wire/sweep.h"
 
 #include <math.h>

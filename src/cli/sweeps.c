@@ -9,8 +9,8 @@
 #include "cli/listed.h"
 #include "cli/progress.h"
 #include "engine/engine.h"
-#include "record/ledger.h"
-#include "record/sweeps.h"
+#include "record/sweep/ledger.h"
+#include "record/sweep/sweeps.h"
 #include "record/working.h"
 #include "wire/sweep.h"
 

@@ -11,7 +11,7 @@
 #include "cli/stuck.h"
 #include "cli/sweeps.h"
 #include "engine/engine.h"
-#include "record/queue.h"
+#include "record/queue/queue.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define CHORUS_CLI_WATCH_H
 
 #include "cli/progress.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 #include <sys/types.h>
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "cli/averaged.h"
 #include "cli/overwrite.h"
-#include "record/export.h"
+#include "record/run/export.h"
 
 #include <stdlib.h>
 #include <string.h>

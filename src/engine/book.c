@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
+#include "record/file/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>

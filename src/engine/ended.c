@@ -3,7 +3,7 @@
 #include "engine/ended.h"
 
 #include "base/mem.h"
-#include "record/ledger.h"
+#include "record/sweep/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,9 +13,9 @@
 #include "engine/cores.h"
 #include "engine/engine.h"
 #include "engine/plan.h"
-#include "record/checkpoint.h"
-#include "record/reader.h"
-#include "record/record.h"
+#include "record/run/checkpoint.h"
+#include "record/run/reader.h"
+#include "record/run/record.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 #include "engine/expect.h"
 
-#include "record/record.h"
+#include "record/run/record.h"
 #include "wire/wire.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/checkpoint.h"
-#include "record/disk.h"
+#include "record/run/checkpoint.h"
+#include "record/file/disk.h"
 #include "record/filter.h"
 #include "record/index.h"
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
+#include "record/file/disk.h"
 #include "record/index.h"
 
 #include <math.h>

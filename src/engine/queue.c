@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/queue.h"
+#include "record/queue/queue.h"
 #include "record/working.h"
 #include "spec/sweep.h"
 #include "wire/sweep.h"

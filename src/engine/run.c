@@ -5,9 +5,9 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
-#include "record/ledger.h"
-#include "record/queue.h"
+#include "record/file/disk.h"
+#include "record/sweep/ledger.h"
+#include "record/queue/queue.h"
 #include "record/working.h"
 
 #include <errno.h>

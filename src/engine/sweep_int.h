@@ -6,8 +6,8 @@
 #define CHORUS_ENGINE_SWEEP_INT_H
 
 #include "engine/engine_int.h"
-#include "record/ledger.h"
-#include "record/sweeps.h"
+#include "record/sweep/ledger.h"
+#include "record/sweep/sweeps.h"
 #include "spec/sweep.h"
 
 #include <sys/types.h>

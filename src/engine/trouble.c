@@ -4,7 +4,7 @@
 #include "base/again.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "record/disk.h"
+#include "record/file/disk.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CHORUS_RECORD_BEST_H
 #define CHORUS_RECORD_BEST_H
 
-#include "record/record.h"
+#include "record/run/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

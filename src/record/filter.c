@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <math.h>

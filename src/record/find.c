@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "record/best.h"
 #include "record/filter.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <math.h>

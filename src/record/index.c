@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

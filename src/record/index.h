@@ -6,7 +6,7 @@
 #define CHORUS_RECORD_INDEX_H
 
 #include "base/text.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/index.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <stdlib.h>

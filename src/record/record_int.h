@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "record/record.h"
-#include "record/safetensors.h"
+#include "record/run/record.h"
+#include "record/file/safetensors.h"
 
 #include <stdbool.h>
 #include <stddef.h>

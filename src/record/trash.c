@@ -3,8 +3,8 @@
 #include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/disk.h"
-#include "record/reader.h"
+#include "record/file/disk.h"
+#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <errno.h>

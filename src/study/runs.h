@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/sheet.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "cpu/peak.h"
 #include "engine/plan.h"
-#include "record/safetensors.h"
+#include "record/file/safetensors.h"
 
 #include <inttypes.h>
 #include <math.h>

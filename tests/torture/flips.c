@@ -2,8 +2,8 @@
  * case (0: all), and which files: weights or texts (flips.sh says what must hold of each).
  * `flips damage FILE SEED CASE` damages a file for the tests of the program itself. */
 #include "base/log.h"
-#include "record/export.h"
-#include "record/sweeps.h"
+#include "record/run/export.h"
+#include "record/sweep/sweeps.h"
 #include "tests/torture/damage.h"
 #include "tests/torture/whole.h"
 

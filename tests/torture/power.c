@@ -14,7 +14,7 @@
 #include "tests/torture/story.h"
 
 #include "base/log.h"
-#include "record/checkpoint.h"
+#include "record/run/checkpoint.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef CHORUS_TORTURE_PROMISE_H
 #define CHORUS_TORTURE_PROMISE_H
 
-#include "record/checkpoint.h"
+#include "record/run/checkpoint.h"
 #include "tests/torture/disk.h"
 
 /* What a sync promised. */

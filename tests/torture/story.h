@@ -4,8 +4,8 @@
 #define CHORUS_TORTURE_STORY_H
 
 #define TEST_OWN_MAIN
-#include "record/queue.h"
-#include "record/sweeps.h"
+#include "record/queue/queue.h"
+#include "record/sweep/sweeps.h"
 #include "tests/torture/outage.h"
 #include "tests/unit/sweep_kit.h"
 

@@ -4,8 +4,8 @@
 
 #define TEST_OWN_MAIN
 #include "base/hash.h"
-#include "record/checkpoint.h"
-#include "record/queue.h"
+#include "record/run/checkpoint.h"
+#include "record/queue/queue.h"
 #include "tests/unit/sweep_kit.h"
 
 #define EPOCHS 4

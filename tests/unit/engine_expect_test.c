@@ -1,6 +1,6 @@
 /* How long a run will take, by made-up runs whose true price is known. */
 #include "engine/expect.h"
-#include "record/record.h"
+#include "record/run/record.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
 #include "base/sheet.h"
 #include "engine/engine.h"
 #include "fake/fake.h"
-#include "record/reader.h"
-#include "record/record.h"
+#include "record/run/reader.h"
+#include "record/run/record.h"
 #include "tests/test.h"
 
 #include <poll.h>

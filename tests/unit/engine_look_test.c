@@ -2,7 +2,7 @@
 #include "tests/unit/engine_help.h"
 #include "engine/look.h"
 #include "engine/plan.h"
-#include "record/checkpoint.h"
+#include "record/run/checkpoint.h"
 
 #include <fcntl.h>
 

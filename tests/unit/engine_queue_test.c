@@ -2,7 +2,7 @@
  * folders made for later, and the planner's answers. */
 #include "tests/unit/engine_help.h"
 
-#include "record/checkpoint.h"
+#include "record/run/checkpoint.h"
 
 static struct kit *here;
 

@@ -1,5 +1,5 @@
 /* Sweeps: every cell once, whatever ends, dies, is stopped, skipped or computed by somebody else. */
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 #include "tests/unit/sweep_kit.h"
 
 static bool at_place(const struct record_run *run, int64_t batch, double lr)

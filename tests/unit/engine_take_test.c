@@ -1,8 +1,8 @@
 /* What an engine takes from results/queue: in which order, when not, and what becomes of the files. */
 #include "tests/unit/engine_help.h"
 
-#include "record/ledger.h"
-#include "record/queue.h"
+#include "record/sweep/ledger.h"
+#include "record/queue/queue.h"
 #include "record/working.h"
 
 #include <errno.h>

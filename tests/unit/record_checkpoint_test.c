@@ -1,10 +1,10 @@
 /* Checkpoints and start weights: exact bytes there and back, and nothing taken for what it is not. */
 #include "base/log.h"
 #include "net/net.h"
-#include "record/checkpoint.h"
-#include "record/export.h"
-#include "record/reader.h"
-#include "record/record.h"
+#include "record/run/checkpoint.h"
+#include "record/run/export.h"
+#include "record/run/reader.h"
+#include "record/run/record.h"
 #include "tests/unit/record_help.h"
 
 static const char model[] = "input 2 5 5\nconv 3 2\nbatchnorm\nrelu\ndense classes\n";

@@ -1,5 +1,5 @@
 /* Exported weights: Flax's layouts as they are, PyTorch's by index, members stacked or alone. */
-#include "record/export.h"
+#include "record/run/export.h"
 #include "tests/unit/record_help.h"
 
 static const char model[] =

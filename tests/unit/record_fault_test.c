@@ -3,10 +3,10 @@
  * is full in the middle of a write, and with one that fails for good. */
 #include "base/log.h"
 #include "base/process.h"
-#include "record/disk.h"
-#include "record/queue.h"
-#include "record/reader.h"
-#include "record/record.h"
+#include "record/file/disk.h"
+#include "record/queue/queue.h"
+#include "record/run/reader.h"
+#include "record/run/record.h"
 #include "tests/unit/record_help.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Filters of runs: what they take, against a table made by hand, and what they refuse. */
 #include "record/filter.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "tests/unit/record_help.h"
 
 TEST(what_a_filter_takes)

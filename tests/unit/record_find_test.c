@@ -1,7 +1,7 @@
 /* Lists of runs and RUN names. */
 #include "record/best.h"
-#include "record/reader.h"
-#include "record/record.h"
+#include "record/run/reader.h"
+#include "record/run/record.h"
 #include "tests/unit/record_help.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/record.h"
+#include "record/run/record.h"
 #include "tests/test.h"
 
 #include <fcntl.h>

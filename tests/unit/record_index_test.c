@@ -1,7 +1,7 @@
 /* The index of a results folder: a list with it is the list without it, whatever happened to the
  * runs, to the index, or to the folder. */
 #include "record/index.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "tests/unit/record_help.h"
 
 #include <errno.h>

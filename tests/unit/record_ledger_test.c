@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sheet.h"
-#include "record/ledger.h"
-#include "record/reader.h"
+#include "record/sweep/ledger.h"
+#include "record/run/reader.h"
 #include "tests/unit/record_help.h"
 
 #include <errno.h>

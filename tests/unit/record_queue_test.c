@@ -1,6 +1,6 @@
 /* results/queue/ and who is at work: order, moves, several programs at a time, names and files that
  * nobody asked for, and a kill or a failure at every file operation. */
-#include "record/queue.h"
+#include "record/queue/queue.h"
 #include "record/working.h"
 #include "base/clock.h"
 #include "tests/unit/record_help.h"

@@ -1,7 +1,7 @@
 /* A run's folder: what stands in it, word for word, and that it is whole for whoever reads along. */
 #include "base/process.h"
-#include "record/reader.h"
-#include "record/record.h"
+#include "record/run/reader.h"
+#include "record/run/record.h"
 #include "tests/unit/record_help.h"
 
 #include <locale.h>

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/safetensors.h"
+#include "record/file/safetensors.h"
 #include "tests/test.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/index.h"
-#include "record/sweeps.h"
+#include "record/sweep/sweeps.h"
 #include "tests/test.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef CHORUS_TESTS_SWEEP_KIT_H
 #define CHORUS_TESTS_SWEEP_KIT_H
 
-#include "record/ledger.h"
+#include "record/sweep/ledger.h"
 #include "spec/sweep.h"
 #include "tests/unit/engine_help.h"
 #include "wire/sweep.h"

@@ -1,6 +1,6 @@
 /* A folder on a disk that does not answer: keys go on being taken, and what comes late comes in order
  * or, where it is of no use any more, not at all. */
-#include "record/queue.h"
+#include "record/queue/queue.h"
 #include "ui/app_int.h"
 #include "ui_setup_kit.h"
 

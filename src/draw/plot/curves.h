@@ -4,7 +4,7 @@
 #define CHORUS_DRAW_PLOT_CURVES_H
 
 #include "draw/plot/plot.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "study/runs.h"
 
 struct curves_wish {

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <stdlib.h>

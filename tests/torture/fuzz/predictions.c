@@ -2,7 +2,7 @@
  * image has bytes. */
 #include "tests/torture/fuzz/fuzz.h"
 
-#include "record/safetensors.h"
+#include "record/file/safetensors.h"
 #include "ui/predictview_int.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "record/queue.h"
-#include "record/sweeps.h"
+#include "record/queue/queue.h"
+#include "record/sweep/sweeps.h"
 
 #include <stdlib.h>
 #include <string.h>

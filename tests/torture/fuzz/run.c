@@ -3,7 +3,7 @@
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "record/reader.h"
+#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <stdlib.h>

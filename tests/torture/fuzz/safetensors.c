@@ -3,9 +3,9 @@
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "record/checkpoint.h"
-#include "record/export.h"
-#include "record/safetensors.h"
+#include "record/run/checkpoint.h"
+#include "record/run/export.h"
+#include "record/file/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

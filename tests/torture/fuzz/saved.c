@@ -2,8 +2,8 @@
  * is refused in a sentence or a sound net. */
 #include "tests/torture/fuzz/fuzz.h"
 
-#include "record/export.h"
-#include "record/checkpoint.h"
+#include "record/run/export.h"
+#include "record/run/checkpoint.h"
 
 #include <stdlib.h>
 
