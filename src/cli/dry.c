@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
-#include "engine/outlook.h"
+#include "engine/forecast/preview.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ void dry_add_span(struct text *out, double seconds, const char *of, int guessed_
 }
 
 /* What the planner expects of it, by what runs on this machine took before; nan: nothing. */
-static double expect_seconds(const struct spec *spec, int *guessed_from)
+static double forecast_seconds(const struct spec *spec, int *guessed_from)
 {
     struct ask *ask = ask_start(1, 1);
     struct wire_plan answer = {.seconds = NAN};
@@ -106,7 +106,7 @@ static double expect_seconds(const struct spec *spec, int *guessed_from)
 static void add_time(struct text *out, const struct spec *spec)
 {
     int guessed_from;
-    double seconds = expect_seconds(spec, &guessed_from);
+    double seconds = forecast_seconds(spec, &guessed_from);
 
     text_addf(out, "# %-17s ", "expected time");
     if (isfinite(seconds))
@@ -165,32 +165,32 @@ static void add_json(struct text *out, const struct plan *p,
         text_add_json_double(out, facts[i].value);
     }
     text_add(out, ", \"seconds\": ");
-    text_add_json_double(out, expect_seconds(spec, &guessed_from));
+    text_add_json_double(out, forecast_seconds(spec, &guessed_from));
     text_addf(out, ", \"guessed_from\": %d}\n", guessed_from);
     text_free(&value);
 }
 
-static enum err_code look(struct outlook *outlook, const struct spec *spec, struct plan **plan,
+static enum err_code look(struct preview *preview, const struct spec *spec, struct plan **plan,
                           struct backend_estimate *estimate, struct err *e)
 {
-    TRY(outlook_plan(outlook, plan, spec, e));
+    TRY(preview_plan(preview, plan, spec, e));
     if (plan_estimate(*plan, estimate, e) == ERR_OK && estimate->never)
         return err_set(e, ERR_NOMEM, "%s", estimate->lacking);
-    return outlook_check_weights(outlook, *plan, e);
+    return preview_check_weights(preview, *plan, e);
 }
 
 int dry_run(const struct spec *spec, bool json)
 {
     const struct engine_config config = {
         .results = cli_results(), .places = *cli_places(), .backends = cli_backends()};
-    struct outlook *outlook = outlook_open(&config, false);
+    struct preview *preview = preview_open(&config, false);
     struct backend_estimate estimate;
     struct plan *plan = NULL;
     struct text out = {0};
     struct err e;
     int code;
 
-    if (look(outlook, spec, &plan, &estimate, &e) != ERR_OK) {
+    if (look(preview, spec, &plan, &estimate, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else if (json) {
         add_json(&out, plan, &estimate, spec);
@@ -204,6 +204,6 @@ int dry_run(const struct spec *spec, bool json)
     }
     text_free(&out);
     plan_free(plan);
-    outlook_close(outlook);
+    preview_close(preview);
     return code;
 }

@@ -8,9 +8,9 @@
 #include "cli/cli.h"
 #include "cli/sweeps.h"
 #include "engine/cores.h"
-#include "engine/ended.h"
+#include "engine/forecast/cell_results.h"
 #include "engine/engine.h"
-#include "engine/outlook.h"
+#include "engine/forecast/preview.h"
 #include "record/sweep/sweeps.h"
 
 #include <math.h>
@@ -104,14 +104,14 @@ static void look_back(struct dry_survey *v, struct dry_one *one, enum wire_state
 }
 
 /* As a start would find it: the planner has read no more of data and weights than their heads. */
-static void look_closely(struct dry_survey *v, struct dry_one *one, struct outlook *outlook,
-                         const struct ended *ended, const struct spec *cell)
+static void look_closely(struct dry_survey *v, struct dry_one *one, struct preview *preview,
+                         const struct cell_results *ended, const struct spec *cell)
 {
     enum wire_state state = WIRE_WAITING;
     struct plan *plan = NULL;
     struct err e = {0};
 
-    if (outlook_plan(outlook, &plan, cell, &e) != ERR_OK) {
+    if (preview_plan(preview, &plan, cell, &e) != ERR_OK) {
         skip(one, e.code, e.text);
         v->refused++;
         v->skipped++;
@@ -119,9 +119,9 @@ static void look_closely(struct dry_survey *v, struct dry_one *one, struct outlo
     }
     plan_hash(plan, one->name);
     if (ended)
-        state = ended_look(ended, one->name);
+        state = cell_results_look(ended, one->name);
     if (!wire_state_is_final(state) && !one->at_once &&
-        outlook_check_weights(outlook, plan, &e) != ERR_OK) {
+        preview_check_weights(preview, plan, &e) != ERR_OK) {
         one->code = e.code;
         one->at_once = mem_text(e.text);
         one->seconds = 0;
@@ -187,12 +187,12 @@ static void choose(struct dry_survey *v, const struct sweep_wish *wish)
 {
     const struct engine_config config = {
         .results = cli_results(), .places = *cli_places(), .backends = cli_backends()};
-    struct ended *ended = ended_open(config.results, wish->name, wish->failed);
+    struct cell_results *ended = cell_results_open(config.results, wish->name, wish->failed);
     struct record_place *place = NULL; /* none in an order that cannot be read, as the run has it */
     size_t places = 0;
     bool known =
         record_order_read(config.results, wish->name, &place, &places, NULL) == ERR_OK && places;
-    struct outlook *outlook = outlook_open(&config, ended || known);
+    struct preview *preview = preview_open(&config, ended || known);
     struct spec *cell = mem_new(1, sizeof *cell);
     size_t most = wish->max_cells ? (size_t)wish->max_cells : v->cells;
 
@@ -205,7 +205,7 @@ static void choose(struct dry_survey *v, const struct sweep_wish *wish)
             continue;
         if ((ended || known || i < MOST_ASKED) &&
             spec_sweep_cell(v->s, one->cell, cell, NULL) == ERR_OK) {
-            look_closely(v, one, outlook, ended, cell);
+            look_closely(v, one, preview, ended, cell);
         } else {
             v->allowed++;
             look_back(v, one, WIRE_WAITING);
@@ -215,8 +215,8 @@ static void choose(struct dry_survey *v, const struct sweep_wish *wish)
         put_as_moved(v, place, places);
     free(place);
     free(cell);
-    outlook_close(outlook);
-    ended_close(ended);
+    preview_close(preview);
+    cell_results_close(ended);
 }
 
 /* Answers come in the order of the questions. */

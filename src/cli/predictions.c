@@ -5,7 +5,7 @@
 #include "cli/averaged.h"
 #include "cli/cli.h"
 #include "data/picture.h"
-#include "engine/metrics.h"
+#include "engine/run/metrics.h"
 #include "engine/plan.h"
 #include "record/run/checkpoint.h"
 #include "record/run/export.h"

@@ -156,7 +156,7 @@ static void obey(struct engine *e, const struct wire_command *c)
         planner_ask(e->planner, c);
         return;
     case WIRE_COUNT:
-        tally_ask(e, c->run, c->slot);
+        cell_counter_ask(e, c->run, c->slot);
         return;
     case WIRE_CLOSE:
         queue_stop(e);
@@ -312,7 +312,7 @@ static void *engine_main(void *user)
     queue_free(e->queue);
     record_work_free(e->work);
     planner_stop(e->planner);
-    tally_stop(e);
+    cell_counter_stop(e);
     atomic_store(&e->over, true);
     return NULL;
 }

@@ -1,11 +1,11 @@
 /* engine/engine_int.h: what the files of this room share.
  *
  * Two threads work on a run. The session thread (session.c, snapshot.c, train.c) makes the plan, opens the
- * backend, trains and evaluates; it sends messages. The engine thread (engine.c, run.c, keep.c)
+ * backend, trains and evaluates; it sends messages. The engine thread (engine.c, run.c, checkpoint.c)
  * obeys commands and owns the record: it writes what the messages bring, first to the disk, then to
  * the wire. A sweep has a thread that finds out what its cells are (cells.c); which of them run is
  * the engine thread's business (sweep.c). The planner only answers questions (planner.c), and so does
- * the tally, where an answer may take a while (tally.c). */
+ * the cell_counter, where an answer may take a while (cell_counter.c). */
 #ifndef CHORUS_ENGINE_INT_H
 #define CHORUS_ENGINE_INT_H
 
@@ -75,7 +75,7 @@ struct snapshot {
     struct record_weights weights;
     struct standing at;
     struct sums sums;
-    int wanted; /* by keep.c: the places that hold it, and who writes it. Guarded by of->lock */
+    int wanted; /* by checkpoint.c: the places that hold it, and who writes it. Guarded by of->lock */
 };
 enum err_code snapshot_pack(const struct snapshot *s, const struct net *net,
                             struct record_pack *pack, struct err *e) MUST_USE;
@@ -206,7 +206,7 @@ struct engine {
     int64_t others; /* runs that other programs computed on this machine at others_ns */
     uint64_t others_ns;
     struct planner *planner;
-    struct tally *tally; /* NULL: nobody has asked yet */
+    struct cell_counter *cell_counter; /* NULL: nobody has asked yet */
     bool quitting;
     atomic_bool stuck, over;
 };
@@ -266,20 +266,20 @@ bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
 void run_tick(struct run *r); /* what waits for the clock: checkpoints, control, a full disk */
 
-/* trouble.c: a full disk makes training wait, and is tried again every second, until there is room
+/* write_error.c: a full disk makes training wait, and is tried again every second, until there is room
  * or the user wants an end. Any other trouble ends the run; what is on disk is whole and can be
  * resumed. */
-void trouble_take(struct run *r, const struct err *e);
+void write_error_take(struct run *r, const struct err *e);
 /* Of a disk that was full: what waits to be kept is written, or it is not time yet (false). The row
  * that failed is still to be tried: until it is on disk there is no room. */
-bool trouble_try(struct run *r);
-void trouble_over(struct run *r); /* there is room: training goes on */
-bool trouble_is_full(const struct err *e);
+bool write_error_try(struct run *r);
+void write_error_over(struct run *r); /* there is room: training goes on */
+bool write_error_is_full(const struct err *e);
 /* "the disk is full in results (12.0 kB free, 1.5 MB wanted)"; wanted: 0 where nobody knows. Any other
  * trouble in its own words. */
-void trouble_words(const struct err *e, const char *folder, uint64_t wanted, struct text *out);
+void write_error_words(const struct err *e, const char *folder, uint64_t wanted, struct text *out);
 /* The same of a run, which wants room for a checkpoint. */
-void trouble_add(const struct run *r, const struct err *e, struct text *out);
+void write_error_add(const struct run *r, const struct err *e, struct text *out);
 
 /* on_end.c: the command of the key on_end, by `sh -c` when the run's end is on the disk. True while
  * it runs; its failure is a warning. */
@@ -331,7 +331,7 @@ void queue_go(struct engine *e);   /* takes that back */
 /* Takes the next one where it may. True: something has begun. */
 bool queue_work(struct engine *e);
 
-/* tell.c */
+/* run_events.c */
 void run_log(struct run *r, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* What goes on by itself: LOG_DEBUG, since whoever shows a run line by line has facts and epochs
  * from events of their own. */
@@ -344,20 +344,20 @@ void run_tell_state(struct run *r, enum wire_state state, enum err_code code, co
 void run_tell_started(struct run *r);
 void run_refuse(struct engine *engine, uint32_t number, enum err_code code, const char *text);
 
-/* row.c: run.csv. */
+/* run_row.c: run.csv. */
 void run_fill_row(struct run *r);                               /* what is known before training */
 enum err_code run_write(struct run *r, struct err *e) MUST_USE; /* as things stand now */
 
-/* keep.c: which snapshots become files, and when. */
-bool keep_names(const struct run *r, int64_t epoch); /* a file of its own */
-void keep_take(struct run *r, struct message *m);
+/* checkpoint.c: which snapshots become files, and when. */
+bool checkpoint_names(const struct run *r, int64_t epoch); /* a file of its own */
+void checkpoint_take(struct run *r, struct message *m);
 /* A snapshot that waits ends where the next one, of the best epoch or not, takes its place. The session
  * thread's; r->lock is held. */
-void keep_replace(struct run *r, bool best);
-bool keep_is_due(struct run *r);
-enum err_code keep_flush(struct run *r, struct err *e) MUST_USE;
-void keep_drop(struct run *r);
-void keep_tidy(struct run *r); /* of a run that is done: files that `keep` does not name */
+void checkpoint_replace(struct run *r, bool best);
+bool checkpoint_is_due(struct run *r);
+enum err_code checkpoint_flush(struct run *r, struct err *e) MUST_USE;
+void checkpoint_drop(struct run *r);
+void checkpoint_tidy(struct run *r); /* of a run that is done: files that `keep` does not name */
 
 /* planner.c */
 struct planner *planner_start(struct engine *engine);
@@ -365,8 +365,8 @@ void planner_ask(struct planner *p, const struct wire_command *c);
 void planner_learn(struct planner *p); /* a run has ended: look at the results again */
 void planner_stop(struct planner *p);
 
-/* tally.c */
-void tally_ask(struct engine *e, uint32_t question, uint32_t slot);
-void tally_stop(struct engine *e);
+/* cell_counter.c */
+void cell_counter_ask(struct engine *e, uint32_t question, uint32_t slot);
+void cell_counter_stop(struct engine *e);
 
 #endif

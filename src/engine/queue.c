@@ -104,7 +104,7 @@ static void hold(struct queue *q, const struct err *e)
 {
     struct text words = {0};
 
-    trouble_words(e, q->engine->results, 0, &words);
+    write_error_words(e, q->engine->results, 0, &words);
     show_as(q, WIRE_QUEUE_HELD, 0, lasts(e), text_str(&words));
     text_free(&words);
 }

@@ -103,29 +103,29 @@ TEST(a_full_disk_is_told_in_a_few_words)
     struct err e = {.code = ERR_IO, .sys = EDQUOT};
     struct text words = {0};
 
-    CHECK(trouble_is_full(&e));
-    trouble_words(&e, "results", 1500000, &words);
+    CHECK(write_error_is_full(&e));
+    write_error_words(&e, "results", 1500000, &words);
     CHECK_STR(text_str(&words), "your quota is used up in results (1.5 MB wanted)");
     text_clear(&words);
-    trouble_words(&e, "/home/somebody/with/a/very/long/way/to/her/results", 0, &words);
+    write_error_words(&e, "/home/somebody/with/a/very/long/way/to/her/results", 0, &words);
     CHECK_STR(text_str(&words), "your quota is used up in .../with/a/very/long/way/to/her/results");
     e.sys = ENOSPC;
     text_clear(&words);
-    trouble_words(&e, "/dev/null/none", 0, &words); /* nobody knows how much is free */
+    write_error_words(&e, "/dev/null/none", 0, &words); /* nobody knows how much is free */
     CHECK_STR(text_str(&words), "the disk is full in /dev/null/none");
     text_clear(&words);
-    trouble_words(&e, "/proc", 1510000, &words); /* where nothing can be written */
+    write_error_words(&e, "/proc", 1510000, &words); /* where nothing can be written */
     CHECK_STR(text_str(&words), "the disk is full in /proc (0 bytes free, 1.6 MB wanted)");
     text_clear(&words);
-    trouble_words(&e, "/proc", 0, &words);
+    write_error_words(&e, "/proc", 0, &words);
     CHECK_STR(text_str(&words), "the disk is full in /proc (0 bytes free)");
     text_clear(&words);
-    trouble_words(&e, "/", 2000, &words); /* as much is free: not bytes are what lacks */
+    write_error_words(&e, "/", 2000, &words); /* as much is free: not bytes are what lacks */
     CHECK_STR(text_str(&words), "the disk is full in / (2.0 kB wanted)");
     e.sys = EFBIG;
-    CHECK(trouble_is_full(&e));
+    CHECK(write_error_is_full(&e));
     text_clear(&words);
-    trouble_words(&e, "results", 1500000, &words);
+    write_error_words(&e, "results", 1500000, &words);
     CHECK_STR(text_str(&words), "a file exceeds the limit on its size (ulimit -f) in results");
     text_free(&words);
 }
@@ -269,14 +269,14 @@ static void keep_epoch(struct run *r, int64_t epoch, bool best)
 {
     struct message m = {.kind = MESSAGE_SNAPSHOT, .best = best, .snapshot = snapshot_of(r, epoch)};
 
-    keep_take(r, &m);
+    checkpoint_take(r, &m);
 }
 
 /* How much room there is when the next epoch, the best or not, wants some. */
 static int replaced(struct run *r, bool best)
 {
     r->rooms = 0;
-    keep_replace(r, best);
+    checkpoint_replace(r, best);
     return r->rooms;
 }
 
@@ -309,7 +309,7 @@ TEST(what_waits_is_replaced_by_what_says_the_same_and_more)
     plan->spec.keep |= SPEC_KEEP_ALL;
     keep_epoch(&r, 8, true);
     CHECK_INT(replaced(&r, true), 0);
-    keep_drop(&r);
+    checkpoint_drop(&r);
     CHECK(!r.best_wanted && !r.named_wanted && !r.last_wanted);
     pthread_cond_destroy(&r.changed);
     pthread_mutex_destroy(&r.lock);

@@ -1,5 +1,5 @@
 /* How long a run will take, by made-up runs whose true price is known. */
-#include "engine/expect.h"
+#include "engine/forecast/forecast.h"
 #include "record/run/record.h"
 #include "tests/test.h"
 
@@ -26,22 +26,22 @@ static void ran(struct experience *x, double images, double epochs, double teste
     run.images = run.model_images = (int64_t)(images * epochs);
     run.train_seconds = first + images * epochs * TRAIN;
     run.eval_seconds = tested * epochs * TESTING;
-    CHECK(expect_learn(x, &run));
+    CHECK(forecast_learn(x, &run));
 }
 
-static struct expect_ask wanted(double images, double epochs)
+static struct forecast_ask wanted(double images, double epochs)
 {
-    return (struct expect_ask){.backend = "cpu",
-                               .isa = "avx512",
-                               .precision = "fp32",
-                               .data = "fashion-mnist",
-                               .flops = 1e6,
-                               .batch = 128,
-                               .threads = 2,
-                               .members = 1,
-                               .model_images = images * epochs,
-                               .evaluations = epochs,
-                               .test_images = 10000};
+    return (struct forecast_ask){.backend = "cpu",
+                                 .isa = "avx512",
+                                 .precision = "fp32",
+                                 .data = "fashion-mnist",
+                                 .flops = 1e6,
+                                 .batch = 128,
+                                 .threads = 2,
+                                 .members = 1,
+                                 .model_images = images * epochs,
+                                 .evaluations = epochs,
+                                 .test_images = 10000};
 }
 
 static int guessed;
@@ -54,75 +54,76 @@ static bool near(double got, double right, double factor)
 TEST(a_tiny_run_does_not_spoil_it)
 {
     struct experience known[3];
-    struct expect_ask ask = wanted(60000, 2);
+    struct forecast_ask ask = wanted(60000, 2);
     double right = 120000 * TRAIN + 20000 * TESTING;
 
     ran(&known[1], 60000, 2, 10000, 0);
-    CHECK(near(expect_seconds(&known[1], 1, &ask, &guessed), right, 1.02));
+    CHECK(near(forecast_seconds(&known[1], 1, &ask, &guessed), right, 1.02));
     ran(&known[0], 256, 1, 10000, 0.05); /* newer; its first steps were slow */
-    CHECK(near(expect_seconds(known, 2, &ask, &guessed), right, 1.1));
+    CHECK(near(forecast_seconds(known, 2, &ask, &guessed), right, 1.1));
     CHECK_INT(guessed, 0);
     /* and alone it tells the order of size: its evaluation took most of its time */
-    CHECK(near(expect_seconds(known, 1, &ask, &guessed), right, 2.5));
+    CHECK(near(forecast_seconds(known, 1, &ask, &guessed), right, 2.5));
     CHECK_INT(guessed, 1);
     /* nor does the long one spoil what a tiny one is expected to take */
     ask = wanted(256, 1);
-    CHECK(near(expect_seconds(&known[1], 1, &ask, &guessed), 256 * TRAIN + 10000 * TESTING, 1.1));
+    CHECK(near(forecast_seconds(&known[1], 1, &ask, &guessed), 256 * TRAIN + 10000 * TESTING, 1.1));
 }
 
 TEST(members_and_epochs_are_priced)
 {
     struct experience known[1];
-    struct expect_ask ask = wanted(60000, 10);
+    struct forecast_ask ask = wanted(60000, 10);
 
     ran(&known[0], 60000, 2, 10000, 0);
-    CHECK(near(expect_seconds(known, 1, &ask, &guessed), 10 * (60000 * TRAIN + 10000 * TESTING),
+    CHECK(near(forecast_seconds(known, 1, &ask, &guessed), 10 * (60000 * TRAIN + 10000 * TESTING),
                1.02));
     ask.members = 4;
     ask.model_images *= 4;
-    CHECK(near(expect_seconds(known, 1, &ask, &guessed), 40 * (60000 * TRAIN + 10000 * TESTING),
+    CHECK(near(forecast_seconds(known, 1, &ask, &guessed), 40 * (60000 * TRAIN + 10000 * TESTING),
                1.02));
 }
 
 TEST(beginning_costs_each_run_the_same)
 {
     struct experience known[2];
-    struct expect_ask ask = wanted(256, 1);
+    struct forecast_ask ask = wanted(256, 1);
 
     ran(&known[0], 60000, 2, 10000, 0);
     ran(&known[1], 60000, 2, 10000, 0);
     known[0].other_seconds = 0.5;
     known[1].other_seconds = 2; /* it waited for the disk */
-    CHECK(near(expect_seconds(known, 1, &ask, &guessed), 0.5 + 256 * TRAIN + 10000 * TESTING, 1.1));
     CHECK(
-        near(expect_seconds(known, 2, &ask, &guessed), 0.95 + 256 * TRAIN + 10000 * TESTING, 1.1));
+        near(forecast_seconds(known, 1, &ask, &guessed), 0.5 + 256 * TRAIN + 10000 * TESTING, 1.1));
+    CHECK(near(forecast_seconds(known, 2, &ask, &guessed), 0.95 + 256 * TRAIN + 10000 * TESTING,
+               1.1));
 }
 
 TEST(like_runs_count_for_more)
 {
     struct experience known[2];
-    struct expect_ask ask = wanted(60000, 1);
+    struct forecast_ask ask = wanted(60000, 1);
 
     ran(&known[0], 60000, 2, 10000, 0); /* a model of fifty times the size, at half the price */
     known[0].flops *= 50;
     known[0].train_seconds *= 50 / 2.0;
     ran(&known[1], 60000, 2, 10000, 0);
-    CHECK(near(expect_seconds(known, 2, &ask, &guessed), 60000 * TRAIN + 10000 * TESTING, 1.02));
+    CHECK(near(forecast_seconds(known, 2, &ask, &guessed), 60000 * TRAIN + 10000 * TESTING, 1.02));
 }
 
 TEST(unlike_runs_make_a_guess)
 {
     struct experience known[2];
-    struct expect_ask ask = wanted(60000, 1);
+    struct forecast_ask ask = wanted(60000, 1);
 
     ran(&known[0], 60000, 2, 10000, 0);
     ran(&known[1], 60000, 2, 10000, 0);
     known[0].flops *= 50;
     known[1].flops *= 3;
-    (void)expect_seconds(known, 2, &ask, &guessed);
+    (void)forecast_seconds(known, 2, &ask, &guessed);
     CHECK_INT(guessed, 2);
     known[1].flops = ask.flops;
-    (void)expect_seconds(known, 2, &ask, &guessed);
+    (void)forecast_seconds(known, 2, &ask, &guessed);
     CHECK_INT(guessed, 0);
 }
 
@@ -132,7 +133,7 @@ TEST(a_step_has_a_price_of_its_own)
 {
     const double rate = TRAIN / (1e6 + 3e5 + 5e6 / 256); /* of the large one, for an operation */
     struct experience known[1];
-    struct expect_ask ask = wanted(1024, 1);
+    struct forecast_ask ask = wanted(1024, 1);
     double one;
 
     ran(&known[0], 60000, 2, 10000, 0);
@@ -143,57 +144,57 @@ TEST(a_step_has_a_price_of_its_own)
         double right = 1024 / batch * (5e6 + 300 * 7850 + batch * 3e5 + 8 * ask.flops) * rate * 2;
 
         ask.batch = batch;
-        CHECK(near(expect_seconds(known, 1, &ask, &guessed), right, 1.04));
+        CHECK(near(forecast_seconds(known, 1, &ask, &guessed), right, 1.04));
     }
-    one = expect_seconds(known, 1, &ask, &guessed);
+    one = forecast_seconds(known, 1, &ask, &guessed);
     ask.batch = 16;
-    CHECK(expect_seconds(known, 1, &ask, &guessed) < one / 2);
+    CHECK(forecast_seconds(known, 1, &ask, &guessed) < one / 2);
     /* eight members of one image each: both threads compute */
     ask.members = 8;
     ask.batch = 8;
     ask.model_images *= 8;
-    CHECK(near(expect_seconds(known, 1, &ask, &guessed), 4 * one, 1.02));
+    CHECK(near(forecast_seconds(known, 1, &ask, &guessed), 4 * one, 1.02));
 }
 
 /* What took a hundredth of a second tells of what takes as long. */
 TEST(a_short_run_tells_of_one_as_short)
 {
     struct experience known[1];
-    struct expect_ask ask = wanted(256, 1);
+    struct forecast_ask ask = wanted(256, 1);
 
     ran(&known[0], 256, 1, 100, 0);
-    (void)expect_seconds(known, 1, &ask, &guessed);
+    (void)forecast_seconds(known, 1, &ask, &guessed);
     CHECK_INT(guessed, 0);
     ask = wanted(600, 1); /* of more it does not: of a slow start ten times as much came */
-    CHECK(isnan(expect_seconds(known, 1, &ask, &guessed)));
+    CHECK(isnan(forecast_seconds(known, 1, &ask, &guessed)));
 }
 
 TEST(what_was_too_short_to_tell_is_left_out)
 {
     struct experience known[4];
-    struct expect_ask ask = wanted(60000, 2);
+    struct forecast_ask ask = wanted(60000, 2);
     double right = 120000 * TRAIN + 20000 * TESTING;
 
     for (int i = 0; i < 3; i++)
         ran(&known[i], 16, 1, 16, 0.02); /* a step, 20 times as slow as the next ones */
-    CHECK(isnan(expect_seconds(known, 3, &ask, &guessed)));
+    CHECK(isnan(forecast_seconds(known, 3, &ask, &guessed)));
     ran(&known[3], 6000, 1, 1000, 0); /* 0.4 s: the oldest, and of another model */
     known[3].flops *= 3;
     known[3].train_seconds *= 3;
     known[3].eval_seconds *= 3;
-    CHECK(near(expect_seconds(known, 4, &ask, &guessed), right, 1.3));
+    CHECK(near(forecast_seconds(known, 4, &ask, &guessed), right, 1.3));
     CHECK_INT(guessed, 1);
 }
 
 TEST(another_backend_tells_nothing)
 {
     struct experience known[1];
-    struct expect_ask ask = wanted(60000, 1);
+    struct forecast_ask ask = wanted(60000, 1);
 
     ran(&known[0], 60000, 2, 10000, 0);
     ask.backend = "cuda";
-    CHECK(isnan(expect_seconds(known, 1, &ask, &guessed)));
-    CHECK(isnan(expect_seconds(known, 0, &ask, &guessed)));
+    CHECK(isnan(forecast_seconds(known, 1, &ask, &guessed)));
+    CHECK(isnan(forecast_seconds(known, 0, &ask, &guessed)));
 }
 
 TEST(what_never_trained_tells_nothing)
@@ -202,18 +203,18 @@ TEST(what_never_trained_tells_nothing)
     struct experience x;
 
     spec_default(&run.spec);
-    CHECK(!expect_learn(&x, &run));
+    CHECK(!forecast_learn(&x, &run));
     run.model_images = 100;
     run.train_seconds = 1;
-    CHECK(expect_learn(&x, &run));
+    CHECK(forecast_learn(&x, &run));
     run.state = WIRE_STOPPED;
-    CHECK(!expect_learn(&x, &run));
+    CHECK(!forecast_learn(&x, &run));
 }
 
 TEST(what_was_weighed_before_tells_the_same)
 {
     struct experience known[3];
-    struct expect_ask ask = wanted(60000, 2);
+    struct forecast_ask ask = wanted(60000, 2);
     double before;
 
     ran(&known[0], 60000, 2, 10000, 0.5);
@@ -221,9 +222,9 @@ TEST(what_was_weighed_before_tells_the_same)
     ran(&known[2], 60000, 1, 500, 0);
     known[1].threads = 8;
     known[2].flops *= 1.7;
-    before = expect_seconds(known, 3, &ask, &guessed);
+    before = forecast_seconds(known, 3, &ask, &guessed);
     for (int i = 0; i < 3; i++)
-        expect_weigh(&known[i]);
+        forecast_weigh(&known[i]);
     CHECK(known[2].terms.work > 0);
-    CHECK_NEAR(expect_seconds(known, 3, &ask, &guessed), before, 0);
+    CHECK_NEAR(forecast_seconds(known, 3, &ask, &guessed), before, 0);
 }

@@ -1,6 +1,6 @@
 /* What is found once for all questions of a look, counted; and that what changes is noticed in the next. */
 #include "tests/unit/engine_help.h"
-#include "engine/look.h"
+#include "engine/forecast/look.h"
 #include "engine/plan.h"
 #include "record/run/checkpoint.h"
 

@@ -1,5 +1,5 @@
 /* The order that the user moved a sweep's cells to. */
-#include "engine/sweep_int.h"
+#include "engine/sweep/sweep_int.h"
 
 #include "base/mem.h"
 #include "tests/unit/engine_help.h"
@@ -46,27 +46,27 @@ TEST(a_move_while_cells_are_counted_keeps_the_places_of_those_to_come)
     s->cell = cell;
     s->seen = MEM_COUNT(cell);
     s->status.counting = true;
-    moved_read(s);
+    cell_order_read(s);
     CHECK_INT(s->orders, 5);
     cell[0].place = 0;
     cell[1].place = 1;
-    moved_write(s);
+    cell_order_write(s);
     read_order(&k, order);
     CHECK_STR(order, "eadbcf");
     cell[2].place = 0; /* and again: nothing is there twice */
     cell[0].place = 2;
-    moved_write(s);
+    cell_order_write(s);
     read_order(&k, order);
     CHECK_STR(order, "efdbca");
 
     s->status.counting = false;
     s->cut = true; /* the others' turn comes without --max-cells */
-    moved_write(s);
+    cell_order_write(s);
     read_order(&k, order);
     CHECK_STR(order, "efdbca");
 
     s->cut = false; /* the others are no cells of this sweep any more */
-    moved_write(s);
+    cell_order_write(s);
     read_order(&k, order);
     CHECK_STR(order, "fba");
     free(s->order);

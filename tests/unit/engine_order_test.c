@@ -1,6 +1,6 @@
 /* Orders of epochs are the same whether they are made ahead or when asked for. */
 #include "base/mem.h"
-#include "engine/order.h"
+#include "engine/run/order.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* From an experiment as written to one that is resolved. */
 #include "tests/unit/engine_help.h"
-#include "engine/outlook.h"
+#include "engine/forecast/preview.h"
 #include "engine/plan.h"
 
 static const struct data_places nowhere;
@@ -229,7 +229,7 @@ TEST(the_hash_knows_what_determines_results)
     kit_end(&k);
 }
 
-static const uint8_t *bytes_of(struct outlook *o, struct kit *k, const char *seed)
+static const uint8_t *bytes_of(struct preview *o, struct kit *k, const char *seed)
 {
     struct spec s;
     struct plan *p;
@@ -237,7 +237,7 @@ static const uint8_t *bytes_of(struct outlook *o, struct kit *k, const char *see
     const uint8_t *bytes;
 
     kit_spec(k, &s, seed, NULL);
-    if (outlook_plan(o, &p, &s, &e) != ERR_OK) {
+    if (preview_plan(o, &p, &s, &e) != ERR_OK) {
         TEST_FAILED("%s", e.text);
         return NULL;
     }
@@ -250,7 +250,7 @@ TEST(four_data_sets_that_take_turns_are_opened_once)
 {
     static const char *const seed[] = {"seed=1", "seed=2", "seed=3", "seed=4"};
     const struct engine_config config = {.results = "nowhere", .backends = kit_backends};
-    struct outlook *o = outlook_open(&config, true);
+    struct preview *o = preview_open(&config, true);
     const uint8_t *first[MEM_COUNT(seed)];
     struct kit k;
 
@@ -265,6 +265,6 @@ TEST(four_data_sets_that_take_turns_are_opened_once)
     (void)bytes_of(o, &k, "seed=5"); /* where the first one was, used longest ago */
     CHECK(bytes_of(o, &k, seed[3]) == first[3]);
     CHECK(bytes_of(o, &k, seed[1]) == first[1]);
-    outlook_close(o);
+    preview_close(o);
     kit_end(&k);
 }

@@ -1,5 +1,5 @@
 /* Every number of engine/metrics against one that was worked out by hand. */
-#include "engine/metrics.h"
+#include "engine/run/metrics.h"
 #include "tests/test.h"
 
 #define LN2 0.69314718055994530942

@@ -1,0 +1,347 @@
+#include "engine/forecast/look_int.h"
+
+#include "base/again.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "record/run/checkpoint.h"
+#include "record/file/disk.h"
+#include "record/filter.h"
+#include "record/index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_NS   1000000000u /* what was found is not believed longer */
+#define FACTS     512         /* as many as a sweep has kinds of cells: each may be of other data */
+#define ESTIMATES 4096 /* more than a sweep has kinds of cells, so that few take another's place */
+#define WEIGHTS   16
+#define STATES    256
+/* How long facts about data are believed; longer, where finding out took long. */
+#define FACTS_NS      10000000000u
+#define DEAR_FACTS_NS 600000000000u
+
+struct facts {
+    bool used;
+    uint64_t when;
+    char data[2 * SPEC_PATH];
+    enum spec_normalize normalize;
+    double valid;
+    bool valid_per_cent;
+    int64_t train_limit, test_limit;
+    uint64_t seed;
+    struct net_shape wanted;
+    uint64_t state; /* data_state */
+    struct data_set set;
+};
+
+struct state {
+    uint64_t name, serial, state; /* of which value, in which look */
+};
+
+struct checked {
+    char weights[SPEC_PATH];
+    const struct net *net;
+    uint64_t freed;
+    int members;
+    bool ensemble;
+    struct err e;
+};
+
+struct estimated {
+    uint64_t hash; /* of all that it depends on */
+    size_t bytes;
+};
+
+struct look {
+    const char *results;
+    uint32_t number;
+    uint64_t serial, began;
+
+    bool knows_machine, knows_results;
+    struct plan_memory machine;
+    struct err results_e;
+    struct checked checked[WEIGHTS];
+    int checks;
+    struct look_nets nets;
+    struct state state[STATES];            /* by the last bits of their names */
+    struct estimated estimated[ESTIMATES]; /* by the last bits of their hash; these outlive it, */
+    struct facts facts[FACTS];             /* and so do these */
+};
+
+struct look *look_new(const char *results)
+{
+    struct look *l = mem_new(1, sizeof *l);
+
+    l->results = results;
+    return l;
+}
+
+void look_free(struct look *l)
+{
+    look_nets_free(&l->nets);
+    free(l);
+}
+
+void look_begin(struct look *l, uint32_t number)
+{
+    uint64_t now = clock_ns();
+
+    look_nets_trim(&l->nets);
+    if (number && number == l->number && now - l->began < LOOK_NS)
+        return;
+    l->number = number;
+    l->began = now;
+    l->serial++;
+    l->knows_machine = l->knows_results = false;
+    l->checks = 0;
+}
+
+size_t look_parsed(const struct look *l)
+{
+    return l->nets.parsed;
+}
+
+static const struct plan_memory *machine(struct look *l)
+{
+    if (!l->knows_machine && !plan_machine(&l->machine))
+        l->machine = (struct plan_memory){0};
+    l->knows_machine = true;
+    return &l->machine;
+}
+
+/* What the memory of a CPU session depends on: the plan but for its pointers, with what they mean. */
+static uint64_t hash_of(const struct look *l, const struct plan *p)
+{
+    const struct data_set *data = p->session.data;
+    struct {
+        struct backend_plan plan;
+        const struct backend *backend;
+        uint64_t freed; /* of nets: the same pointer is another one's then */
+        struct net_shape shape;
+        size_t train, valid, test, held;
+        size_t element;
+    } key;
+
+    memset(&key, 0, sizeof key);
+    memcpy(&key.plan, &p->session, sizeof key.plan);
+    key.plan.data = NULL;
+    key.plan.member_device = key.plan.gpu = NULL;
+    key.plan.model_key = NULL;
+    key.backend = p->backend;
+    key.freed = l->nets.freed;
+    if (data) {
+        key.shape = data->shape;
+        key.train = data->train.count;
+        key.valid = data->valid.count;
+        key.test = data->test.count;
+        key.held = data->held;
+        key.element = data_element(data);
+    }
+    return hash_quick(&key, sizeof key);
+}
+
+enum err_code look_estimate(struct look *l, const struct plan *p, struct backend_estimate *out,
+                            struct err *e)
+{
+    uint64_t hash = hash_of(l, p);
+    struct estimated *known = &l->estimated[hash % ESTIMATES];
+
+    if (p->backend->gpus)
+        return plan_want(p, out, e);
+    if (known->hash != hash) {
+        TRY(plan_want(p, out, e));
+        *known = (struct estimated){hash, out->bytes[0]};
+    }
+    *out = (struct backend_estimate){.places = 1, .bytes = {known->bytes}};
+    plan_compare_memory(p, machine(l), out);
+    return ERR_OK;
+}
+
+/* ---- for plans ---- */
+
+/* Once in each look. */
+static uint64_t state_of(struct look *l, const char *data, const struct data_places *places)
+{
+    uint64_t name = hash_quick(data, strlen(data));
+    struct state *known = &l->state[name % STATES];
+
+    if (known->serial != l->serial || known->name != name)
+        *known = (struct state){name, l->serial, data_state(data, places)};
+    return known->state;
+}
+
+static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted,
+                       uint64_t now)
+{
+    uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
+
+    return f->used && f->state == now && !strcmp(f->data, s->data) &&
+           f->normalize == s->normalize && f->valid == s->valid &&
+           f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
+           f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
+           f->wanted.w == wanted.w && f->wanted.c == wanted.c && clock_ns() - f->when < life;
+}
+
+static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
+                          const struct data_places *places, struct net_shape wanted, struct err *e)
+{
+    struct look *l = user;
+    struct facts *oldest = &l->facts[0];
+    uint64_t now = state_of(l, s->data, places);
+
+    for (int i = 0; i < FACTS; i++) {
+        struct facts *f = &l->facts[i];
+
+        if (same_facts(f, s, wanted, now)) {
+            *set = f->set;
+            return ERR_OK;
+        }
+        if (!f->used || (oldest->used && f->when < oldest->when))
+            oldest = f;
+    }
+    TRY(data_peek(set, s, places, wanted, e));
+    *oldest = (struct facts){.used = true,
+                             .when = clock_ns(),
+                             .normalize = s->normalize,
+                             .valid = s->valid,
+                             .valid_per_cent = s->valid_per_cent,
+                             .train_limit = s->train_limit,
+                             .test_limit = s->test_limit,
+                             .seed = s->seed,
+                             .wanted = wanted,
+                             .state = now,
+                             .set = *set};
+    snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
+    return ERR_OK;
+}
+
+static enum err_code demands(void *user, const char *model, struct net_shape *shape, struct err *e)
+{
+    struct look *l = user;
+
+    return look_demands(&l->nets, l->serial, model, shape, e);
+}
+
+static enum err_code net(void *user, const char *model, const struct net_wants *wants,
+                         struct net **out, struct err *e)
+{
+    struct look *l = user;
+
+    return look_net(&l->nets, l->serial, model, wants, out, e);
+}
+
+struct plan_source look_source(struct look *l)
+{
+    return (struct plan_source){.peek = peek, .demands = demands, .net = net, .user = l};
+}
+
+/* ---- what a start would meet ---- */
+
+/* Whether it can be a RUN, by the names alone. Which one, or why not one, a start tells. */
+static enum err_code check_name(const char *results, const char *name, struct err *e)
+{
+    char **names, *sweep, path[128];
+    size_t count, runs = 0;
+    bool is = name[0] == '@' || record_filter_is(name) || record_is_run(name) ||
+              record_sweep_of_path(results, name, path);
+
+    if (is)
+        return ERR_OK;
+    if (strchr(name, '/'))
+        return err_set(e, ERR_INPUT, "%s is not the folder of a run: it has no run.csv", name);
+    TRY(io_list_folder(results, &names, &count, e));
+    for (size_t i = 0; i < count && !is; i++) {
+        bool run = record_is_run_name(names[i]);
+
+        runs += run;
+        is = run && strstr(names[i], name);
+    }
+    io_free_names(names, count);
+    sweep = mem_textf("%s/sweeps/%s", results, name);
+    is = is || io_exists(sweep);
+    free(sweep);
+    if (is)
+        return ERR_OK;
+    return err_set(
+        e, ERR_INPUT,
+        "there is no run '%s': it is no folder of a run, no sweep and part of no name in "
+        "%s (%s runs; chorus ls%s lists them)",
+        name, results, TEXT_COUNT(runs), again());
+}
+
+static enum err_code check_weights(const char *results, const struct plan *p, bool many,
+                                   struct err *e)
+{
+    const char *from = p->spec.weights;
+    struct record_entry entry = {0};
+    enum err_code code;
+
+    if (record_start_is_file(from))
+        return record_check_start_file(from, p->net, p->session.members,
+                                       p->session.mode == SPEC_ENSEMBLE, e);
+    code = many ? check_name(results, from, e) : record_find(results, from, &entry, e);
+    if (code != ERR_OK)
+        return err_context(e, "weights");
+    record_free_entry(&entry);
+    return code;
+}
+
+enum err_code look_weights(struct look *l, const struct plan *p, bool many, struct err *e)
+{
+    bool ensemble = p->session.mode == SPEC_ENSEMBLE;
+    struct checked *c = l->checked;
+
+    if (!p->spec.weights[0])
+        return ERR_OK;
+    while (c < l->checked + l->checks &&
+           (c->net != p->net || c->freed != l->nets.freed || c->members != p->session.members ||
+            c->ensemble != ensemble || strcmp(c->weights, p->spec.weights) != 0))
+        c++;
+    if (c == l->checked + l->checks) {
+        c = &l->checked[l->checks < WEIGHTS ? l->checks++ : WEIGHTS - 1];
+        *c = (struct checked){.net = p->net,
+                              .freed = l->nets.freed,
+                              .members = p->session.members,
+                              .ensemble = ensemble};
+        snprintf(c->weights, sizeof c->weights, "%s", p->spec.weights);
+        (void)check_weights(l->results, p, many, &c->e);
+    }
+    *e = c->e;
+    return e->code;
+}
+
+static enum err_code check_results(const char *results, struct err *e)
+{
+    char *folder = mem_text(*results ? results : ".");
+    enum err_code code = ERR_OK;
+
+    while (!io_exists(folder) && strcmp(folder, "/") && strcmp(folder, ".")) {
+        char *above = io_folder_of(folder);
+
+        free(folder);
+        folder = above;
+    }
+    if (!io_is_folder(folder))
+        code = err_set(e, ERR_IO, "no run can be kept: %s, for results, is no folder", folder);
+    else if (access(folder, W_OK | X_OK) != 0) {
+        (void)err_errno(e, "no run can be kept in %s", folder);
+        code = record_say_elsewhere(folder, e);
+    }
+    free(folder);
+    return code;
+}
+
+enum err_code look_results(struct look *l, struct err *e)
+{
+    if (!l->knows_results) {
+        l->results_e = (struct err){0};
+        (void)check_results(l->results, &l->results_e);
+    }
+    l->knows_results = true;
+    *e = l->results_e;
+    return e->code;
+}

@@ -1,0 +1,264 @@
+/* What a sweep's cells are: a thread of its own plans one after the other, in the order in which they
+ * will run, without opening a device. Data sets are opened once for all cells that train on them. */
+#include "engine/forecast/preview.h"
+#include "engine/sweep/sweep_int.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POKE_NS 50000000
+
+struct counter {
+    struct sweep *s;
+    struct preview *preview;
+    uint64_t poked_ns;
+    uint64_t *hash; /* (hash_room) open addressing, 0: free */
+    size_t hashes, hash_room;
+};
+
+/* Whether it was there already. */
+static bool remember(struct counter *c, const char *hex)
+{
+    uint64_t value = strtoull(hex, NULL, 16) | 1;
+    size_t at;
+
+    if (2 * (c->hashes + 1) > c->hash_room) {
+        size_t room = c->hash_room ? 2 * c->hash_room : 64;
+        uint64_t *grown = mem_new(room, sizeof *grown);
+
+        for (size_t i = 0; i < c->hash_room; i++) {
+            for (at = c->hash[i] % room; c->hash[i] && grown[at]; at = (at + 1) % room)
+                ;
+            if (c->hash[i])
+                grown[at] = c->hash[i];
+        }
+        free(c->hash);
+        c->hash = grown;
+        c->hash_room = room;
+    }
+    for (at = value % c->hash_room; c->hash[at]; at = (at + 1) % c->hash_room)
+        if (c->hash[at] == value)
+            return true;
+    c->hash[at] = value;
+    c->hashes++;
+    return false;
+}
+
+/* What names a cell that has no plan: its settings alone. */
+static void hash_of_spec(const struct spec *spec, char out[17])
+{
+    struct text t = {0};
+
+    spec_write(spec, &t);
+    hash_digits(out, 17, text_str(&t), t.n);
+    text_free(&t);
+}
+
+/* What names one that is no experiment at all: its place in the lists. */
+static void hash_of_values(const struct spec_sweep *s, size_t number, char out[17])
+{
+    size_t *place = mem_new(s->axes + 1, sizeof *place);
+    struct text t = {0};
+
+    spec_sweep_place(s, number, place);
+    for (size_t a = 0; a < s->axes; a++)
+        text_addf(&t, "%s = %s\n", s->axis[a].key, s->axis[a].value[place[a]]);
+    hash_digits(out, 17, text_str(&t), t.n);
+    text_free(&t);
+    free(place);
+}
+
+/* Under the lock, for the engine thread reads them. */
+static int kind_of(struct sweep *s, const struct plan *p)
+{
+    const struct spec *spec = &p->spec;
+    struct kind k = {.batch = spec->batch,
+                     .steps = p->total_steps,
+                     .devices = spec->devices,
+                     .members = p->session.members,
+                     .threads = spec->threads,
+                     .backend = p->backend};
+
+    if (spec->max_steps && spec->max_steps < k.steps)
+        k.steps = spec->max_steps;
+    k.cost = (double)k.steps * (double)k.batch * k.members * p->net->flops /
+             (k.threads > 0 ? k.threads : 1);
+    for (size_t i = 0; i < s->kinds; i++) {
+        const struct kind *o = &s->kind[i];
+
+        if (o->cost == k.cost && o->batch == k.batch && o->devices == k.devices &&
+            o->members == k.members && o->threads == k.threads && o->backend == k.backend)
+            return (int)i;
+    }
+    s->kind = mem_grow(s->kind, &s->kind_room, s->kinds + 1, sizeof *s->kind);
+    s->kind[s->kinds] = k;
+    return (int)s->kinds++;
+}
+
+static void add(struct counter *c, size_t number, const char *hash, const char *bare,
+                struct plan *plan, const struct err *e)
+{
+    struct sweep *s = c->s;
+    struct cell *cell = &s->cell[s->counted];
+    uint64_t now = clock_ns();
+
+    cell->number = number;
+    memcpy(cell->hash, hash, 17);
+    memcpy(cell->bare, bare, 17);
+    cell->too_large = plan && plan_check_memory(plan, NULL) != ERR_OK;
+    pthread_mutex_lock(&s->lock);
+    cell->kind = plan ? kind_of(s, plan) : -1;
+    if (!plan) {
+        cell->why = e->code;
+        cell->reason = mem_text(e->text);
+        if (s->first.code == ERR_OK)
+            s->first = *e;
+    }
+    s->planned += plan != NULL;
+    s->counted++;
+    pthread_mutex_unlock(&s->lock);
+    if (now - c->poked_ns > POKE_NS) {
+        c->poked_ns = now;
+        wire_poke(s->engine->wire);
+    }
+}
+
+static void leave_out(struct sweep *s, size_t number, const struct err *e, bool twin)
+{
+    struct left_out one = {.number = number};
+
+    if (!twin) {
+        hash_of_values(&s->spec, number, one.hash);
+        one.reason = mem_text(e->text);
+    }
+    pthread_mutex_lock(&s->lock);
+    if (!twin) {
+        size_t n = s->left_out - s->twins;
+
+        s->impossible = mem_grow(s->impossible, &s->impossible_room, n + 1, sizeof one);
+        s->impossible[n] = one;
+    }
+    s->left_out++;
+    s->twins += twin;
+    if (s->first.code == ERR_OK)
+        s->first = *e;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void count_one(struct counter *c, size_t number, struct spec *spec)
+{
+    struct sweep *s = c->s;
+    struct plan *plan = NULL;
+    struct err e = {0};
+    char hash[17], bare[17];
+    enum err_code code = spec_sweep_cell(&s->spec, number, spec, &e);
+
+    if (code != ERR_OK) {
+        leave_out(s, number, &e, false);
+        return;
+    }
+    hash_of_spec(spec, bare);
+    code = preview_plan(c->preview, &plan, spec, &e);
+    if (code == ERR_OK)
+        plan_hash(plan, hash);
+    else
+        memcpy(hash, bare, sizeof hash);
+    if (remember(c, hash)) {
+        err_set(&e, ERR_INPUT, "another cell is the same");
+        leave_out(s, number, &e, true);
+    } else {
+        add(c, number, hash, bare, plan, &e);
+    }
+    plan_free(plan);
+}
+
+/* Folders that a program made and died before it could write its claim: they hold nothing yet. */
+static void find_orphans(struct sweep *s)
+{
+    char *folder = mem_textf("%s/sweeps/%s", s->engine->results, s->name);
+    struct record_entry *list = NULL;
+    size_t n = 0;
+
+    if (io_exists(folder) && record_list(s->engine->results, &list, &n, NULL) != ERR_OK)
+        n = 0;
+    free(folder);
+    for (size_t i = 0; i < n; i++) {
+        const struct record_run *run = &list[i].run;
+
+        if (!list[i].broken && !list[i].live && run->state == WIRE_WAITING &&
+            !strcmp(run->sweep, s->name))
+            book_add_orphan(s, run->cell, list[i].name);
+    }
+    record_free_list(list, n);
+}
+
+static void *count_all(void *user)
+{
+    struct sweep *s = user;
+    struct counter *c = mem_new(1, sizeof *c);
+    size_t n = spec_sweep_cells(&s->spec), *order = mem_new(n, sizeof *order);
+    struct spec *spec = mem_new(1, sizeof *spec);
+    bool cut = false;
+
+    c->s = s;
+    c->preview = preview_open(&s->engine->config, true);
+    find_orphans(s);
+    cores_take(0, s->jobs, NULL); /* threads = all must mean what it will mean */
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    if (!s->grid)
+        spec_sweep_spread(&s->spec, order);
+    for (size_t i = 0; i < n && !atomic_load(&s->stop); i++) {
+        if (s->max_cells && s->planned >= (size_t)s->max_cells) {
+            cut = true;
+            break;
+        }
+        count_one(c, order[i], spec);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->counting = false;
+    s->cut = cut;
+    pthread_mutex_unlock(&s->lock);
+    wire_poke(s->engine->wire);
+    preview_close(c->preview);
+    free(c->hash);
+    free(c);
+    free(order);
+    free(spec);
+    return NULL;
+}
+
+bool cells_start(struct sweep *s)
+{
+    s->cell = mem_new(spec_sweep_cells(&s->spec), sizeof *s->cell);
+    pthread_mutex_init(&s->lock, NULL);
+    atomic_init(&s->stop, false);
+    s->counting = true;
+    if (engine_thread(&s->thread, count_all, s) == 0)
+        return true;
+    pthread_mutex_destroy(&s->lock);
+    free(s->cell);
+    s->cell = NULL;
+    return false;
+}
+
+void cells_stop(struct sweep *s)
+{
+    atomic_store(&s->stop, true);
+    pthread_join(s->thread, NULL);
+    pthread_mutex_destroy(&s->lock);
+    for (size_t i = 0; i < s->counted; i++)
+        free(s->cell[i].reason);
+    for (size_t i = 0; i < s->left_out - s->twins; i++)
+        free(s->impossible[i].reason);
+    free(s->impossible);
+    free(s->cell);
+    free(s->kind);
+    free(s->orphan);
+}
