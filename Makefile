@@ -50,19 +50,19 @@ ROOM_FLAGS_cpu := -Wno-psabi $(if $(filter asan tsan,$(FLAVOUR)),,$(patsubst -O2
 # What tests a room is compiled in a quarter of the time so, and what it tests as everywhere.
 ROOM_FLAGS_unit := -O0 -g1
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-FILE_FLAGS_src/cpu/kernels_avx512.c := \
+FILE_FLAGS_src/cpu/kernels/avx512.c := \
   -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -ffp-contract=fast
-FILE_FLAGS_src/cpu/kernels_avx512_8.c := $(FILE_FLAGS_src/cpu/kernels_avx512.c)
-FILE_FLAGS_src/cpu/kernels_avx2.c := -mavx2 -mfma -ffp-contract=fast
+FILE_FLAGS_src/cpu/kernels/avx512_8.c := $(FILE_FLAGS_src/cpu/kernels/avx512.c)
+FILE_FLAGS_src/cpu/kernels/avx2.c := -mavx2 -mfma -ffp-contract=fast
 ifeq ($(FLAVOUR),asan) # -O1 takes three quarters of a minute there
-FILE_FLAGS_src/cpu/kernels_avx2.c += -O0
-FILE_FLAGS_src/cpu/kernels_avx512_8.c += -O0
+FILE_FLAGS_src/cpu/kernels/avx2.c += -O0
+FILE_FLAGS_src/cpu/kernels/avx512_8.c += -O0
 endif
-FILE_FLAGS_src/cpu/kernels_avx2_8.c := $(FILE_FLAGS_src/cpu/kernels_avx2.c)
+FILE_FLAGS_src/cpu/kernels/avx2_8.c := $(FILE_FLAGS_src/cpu/kernels/avx2.c)
 # The same source with tiles and with emulated ones.
-TILE_FLAGS := $(FILE_FLAGS_src/cpu/kernels_avx512.c) -mavx512bf16
-FILE_FLAGS_src/cpu/kernels_amx.c := $(TILE_FLAGS) -mamx-tile -mamx-bf16
-FILE_FLAGS_src/cpu/kernels_amx_emulated.c := $(TILE_FLAGS)
+TILE_FLAGS := $(FILE_FLAGS_src/cpu/kernels/avx512.c) -mavx512bf16
+FILE_FLAGS_src/cpu/kernels/amx/amx.c := $(TILE_FLAGS) -mamx-tile -mamx-bf16
+FILE_FLAGS_src/cpu/kernels/amx/emulated.c := $(TILE_FLAGS)
 endif
 own_flags = $(ROOM_FLAGS_$(word 2,$(subst /, ,$(1)))) $(FILE_FLAGS_$(1))
 OWN_FLAGS := $(foreach v,$(sort $(filter ROOM_FLAGS_% FILE_FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))

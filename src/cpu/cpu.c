@@ -1,5 +1,5 @@
 /* cpu/cpu.c: the table: sessions are opened, spoken to and closed here. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include "base/mem.h"
 

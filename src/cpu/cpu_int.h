@@ -126,7 +126,7 @@ extern const struct cpu_kernels cpu_kernels_avx512bf16, cpu_kernels_avx512, cpu_
     cpu_kernels_avx2, cpu_kernels_avx2_8, cpu_kernels_base;
 
 /* What a processor with products of bf16 does better: convolutions and dense layers, by products of
- * tiles (AMX) or of vectors in their place (dot; kernels_amx.inc), always of 16 lanes. Activations, gradients
+ * tiles (AMX) or of vectors in their place (dot; amx.inc), always of 16 lanes. Activations, gradients
  * and scratch are 64-byte aligned, groups without gaps ([group][unit][16 images]); parameters and their
  * gradients are aligned to nothing. All that goes in is rounded to bf16. Units from..to: `from` is a multiple
  * of 16, `to` too or the last. */

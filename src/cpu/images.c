@@ -1,5 +1,5 @@
 /* cpu/images.c: images of the data set into lanes. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 /* One image into its lane; place: in the epoch, for augmentation. */
 static void take_image(struct cpu_worker *w, const struct data_part *part, size_t index,

@@ -1,6 +1,6 @@
 /* cpu/layout.c: how a net's layers are done: what is fused, what nobody looks at and is left out,
  * which family of kernels does a convolution, and how threads share the work. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include "base/mem.h"
 

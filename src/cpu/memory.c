@@ -1,6 +1,6 @@
 /* cpu/memory.c: all memory that a session needs. Every piece is noted, so that close and a failed
  * open free the same way; an estimate counts the pieces instead of taking them. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include "base/mem.h"
 

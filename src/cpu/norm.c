@@ -4,7 +4,7 @@
  * A span is the part of the batch that statistics are taken over: a device's images, or all. Groups are
  * those of all other layers, `lanes` images each, so one may hold the end of a span and the beginning
  * of others: kernels sum by lane, and a group's lanes of one span are a segment. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include <math.h>
 

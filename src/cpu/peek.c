@@ -1,5 +1,5 @@
 /* cpu/peek.c: the values of the last batch, for tests. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include "base/mem.h"
 

@@ -6,7 +6,7 @@
  * are at the same time. Winograd's packed weights, four times the size of the weights themselves,
  * are made for one layer at a time, all before an evaluation. Gradients of large kernels are summed
  * over the threads layer by layer. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* cpu/spare_plan.c: what is computed again where memory is spared (spare.c), and where each piece of a
  * worker's part of the arena lies: decided before any memory is taken. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* cpu/step.c: one model's layers forward and backward over some groups. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include <math.h>
 #include <string.h>

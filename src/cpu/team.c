@@ -1,5 +1,5 @@
 /* cpu/team.c: what each thread does with a span of steps or a stretch of test images. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include "base/clock.h"
 

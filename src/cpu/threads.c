@@ -1,6 +1,6 @@
 /* cpu/threads.c: the session's threads sleep until they are given a job, share out its groups, and
  * wait for each other. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include "base/mem.h"
 #include "base/system/thread.h"

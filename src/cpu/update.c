@@ -1,5 +1,5 @@
 /* cpu/update.c: the gradients of all threads, summed in a fixed order, and the step along them. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include <math.h>
 #include <string.h>

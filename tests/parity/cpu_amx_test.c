@@ -8,7 +8,7 @@
 #include "tests/test.h"
 
 #ifdef __x86_64__
-#include "cpu/amx.h"
+#include "cpu/kernels/amx/amx.h"
 
 #include <float.h>
 

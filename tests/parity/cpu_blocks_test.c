@@ -3,7 +3,7 @@
  * instruction set that this machine has, in cuts of any size. And sessions: which of them take blocks,
  * that they evaluate with the weights of the last step, as other kernels read them, and that spared
  * memory lies as kernels want it. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 #include "rng/rng.h"
 #include "tests/parity/made_run.h"
 

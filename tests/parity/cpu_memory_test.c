@@ -1,7 +1,7 @@
 /* What sessions of the CPU backend hold: the estimate against what the process takes, and the bytes
  * per image of a residual network. */
 #include "base/mem.h"
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 #include "engine/backend.h"
 #include "tests/test.h"
 

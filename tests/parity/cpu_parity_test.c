@@ -1,6 +1,6 @@
 /* The fast CPU backend against the naive one: layers, networks, modes, optimizers, each instruction
  * set that this machine has. */
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 #include "tests/parity/kit.h"
 
 #include <stdio.h>

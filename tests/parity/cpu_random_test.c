@@ -8,7 +8,7 @@
  * computed again must be the same bytes, so all that comes out is. */
 #include "tests/parity/random_doubt.h"
 
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include <time.h>
 

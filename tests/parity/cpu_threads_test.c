@@ -4,7 +4,7 @@
 #include "tests/parity/made_run.h"
 
 #include "base/clock.h"
-#include "cpu/team.h"
+#include "cpu/session_int.h"
 
 #include <limits.h>
 #include <math.h>
