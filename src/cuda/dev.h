@@ -1,5 +1,5 @@
 /* cuda/dev.h: the language that kernels are written in: CUDA through nvcc, and plain C++ through g++,
- * where every CUDA thread is a fiber of an emulator (cuda/twin/emu.h). A kernel takes one struct by
+ * where every CUDA thread is a fiber of an emulator (tests/twin/emu.h). A kernel takes one struct by
  * value and has blocks of one dimension:
  *
  *     KERNEL(k_add, struct k_add_args, 256) { size_t i = dev_index(); if (i < a.n) a.y[i] += a.x[i]; }
@@ -19,7 +19,7 @@
 #ifdef __CUDACC__
 #include "cuda/dev_ptx.h"
 #else
-#include "cuda/twin/emu.h"
+#include "tests/twin/emu.h"
 #endif
 
 /* Provided by both:

@@ -1,8 +1,8 @@
 /* The twin's controls where the real runtime runs: tests say what they want of a twin, and a GPU takes
  * no notice. */
-#include "cuda/twin/cudnn.h"
-#include "cuda/twin/nvml.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/cudnn.h"
+#include "tests/twin/nvml.h"
+#include "tests/twin/twin.h"
 
 void twin_reset(int gpus)
 {

@@ -3,7 +3,7 @@
  * sums are exact (bit for bit) and with others (within a bound), at addresses that allow wide copies
  * and at others. */
 #include "cuda/conv_plan.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 #include "tests/test.h"
 
 #include <stdint.h>

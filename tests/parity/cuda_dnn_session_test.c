@@ -2,7 +2,7 @@
  * in graphs, with plans that are missing or kept, and with a library that fails. */
 #include "base/io.h"
 #include "cuda/dnn.h"
-#include "cuda/twin/cudnn.h"
+#include "tests/twin/cudnn.h"
 #include "tests/parity/cuda_kit.h"
 
 #include <glob.h>

@@ -3,7 +3,7 @@
 #define CHORUS_TESTS_PARITY_CUDA_KIT_H
 
 #include "cuda/cuda_int.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 #include "tests/parity/kit.h"
 
 #define BE (&cuda_session_backend)

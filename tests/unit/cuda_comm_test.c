@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "cuda/comm.h"
-#include "cuda/twin/nccl.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/nccl.h"
+#include "tests/twin/twin.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #include "cuda/cuda_int.h"
 #include "cuda/dnn.h"
 #include "cuda/dnn_turn_args.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 
 #include "base/log.h"
 #include "base/mem.h"

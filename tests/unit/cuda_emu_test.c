@@ -1,7 +1,7 @@
 /* The emulator of kernels: what they compute, and that their mistakes are found. */
 #include "tests/test.h"
 
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 #include "rng/rng.h"
 #include "tests/unit/cuda_emu_kernels.h"
 

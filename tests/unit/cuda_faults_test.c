@@ -3,7 +3,7 @@
 #include "tests/parity/cuda_kit.h"
 
 #include "base/log.h"
-#include "cuda/twin/nccl.h"
+#include "tests/twin/nccl.h"
 
 static const char plain[] = "input auto\ndense 12\nrelu\ndense 10\n";
 static const struct net_shape shape = {9, 8, 1};

@@ -2,8 +2,8 @@
 #include "tests/test.h"
 
 #include "cuda/gauge.h"
-#include "cuda/twin/nvml.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/nvml.h"
+#include "tests/twin/twin.h"
 
 static void begin(int gpus)
 {

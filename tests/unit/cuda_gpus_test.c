@@ -1,7 +1,7 @@
 /* Sessions of the CUDA backend on several GPUs of its twin, and what they do with GPUs beside steps. */
 #include "tests/parity/cuda_kit.h"
 
-#include "cuda/twin/nccl.h"
+#include "tests/twin/nccl.h"
 
 static const char small[] = "input auto\nconv 5 3\nrelu\nmaxpool 2\nbatchnorm\ndropout 0.2\n"
                             "dense 17\ntanh\ndense 10\n";

@@ -1,7 +1,7 @@
 /* The twin of the CUDA runtime: as late as it may be, as strict as the real one or stricter. */
 #include "tests/test.h"
 
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 #include "tests/unit/cuda_emu_kernels.h"
 
 #include <pthread.h>

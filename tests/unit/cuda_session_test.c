@@ -3,7 +3,7 @@
 #include "tests/parity/cuda_kit.h"
 
 #include "base/clock.h"
-#include "cuda/twin/nvml.h"
+#include "tests/twin/nvml.h"
 #include "cuda/work.h"
 
 static const char small[] = "input auto\nconv 5 3\nrelu\nmaxpool 2\nbatchnorm\ndropout 0.2\n"

@@ -4,7 +4,7 @@
 #define CHORUS_TESTS_CUDA_TENSOR_H
 
 #include "cuda/launch.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-/* cuda/twin/graph.cpp: events, and graphs that are captured from streams. */
-#include "cuda/twin/stream_int.h"
+/* tests/twin/graph.cpp: events, and graphs that are captured from streams. */
+#include "tests/twin/stream_int.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-/* cuda/twin/nccl.h: what tests tell the twin of NCCL, and ask of it. From the command line the
+/* tests/twin/nccl.h: what tests tell the twin of NCCL, and ask of it. From the command line the
  * environment says the same: CHORUS_TWIN_NCCL="missing", "old", or "FAULT:RANK:N:RESULT" with the
  * words id, init, init-hangs, call, async, lost, leave-hangs, read when it is first used. */
-#ifndef CHORUS_CUDA_TWIN_NCCL_H
-#define CHORUS_CUDA_TWIN_NCCL_H
+#ifndef CHORUS_TESTS_TWIN_NCCL_H
+#define CHORUS_TESTS_TWIN_NCCL_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
-/* cuda/twin/fiber.h: threads of a kernel on one thread of the system: a stack each, and a switch from
+/* tests/twin/fiber.h: threads of a kernel on one thread of the system: a stack each, and a switch from
  * one to another. */
-#ifndef CHORUS_CUDA_TWIN_FIBER_H
-#define CHORUS_CUDA_TWIN_FIBER_H
+#ifndef CHORUS_TESTS_TWIN_FIBER_H
+#define CHORUS_TESTS_TWIN_FIBER_H
 
 #include <stddef.h>
 #ifdef __SANITIZE_ADDRESS__

@@ -1,6 +1,6 @@
-/* cuda/twin/cudnn_int.h: what the twin of cuDNN plans and computes (cudnn_work.c). */
-#ifndef CHORUS_CUDA_TWIN_CUDNN_INT_H
-#define CHORUS_CUDA_TWIN_CUDNN_INT_H
+/* tests/twin/cudnn_int.h: what the twin of cuDNN plans and computes (cudnn_work.c). */
+#ifndef CHORUS_TESTS_TWIN_CUDNN_INT_H
+#define CHORUS_TESTS_TWIN_CUDNN_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

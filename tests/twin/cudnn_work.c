@@ -1,6 +1,6 @@
-/* cuda/twin/cudnn_work.c: the engines of cuDNN's twin: what they can, and how they compute. */
+/* tests/twin/cudnn_work.c: the engines of cuDNN's twin: what they can, and how they compute. */
 #include "cuda/dnn.h"
-#include "cuda/twin/cudnn_int.h"
+#include "tests/twin/cudnn_int.h"
 
 #include "base/mem.h"
 

@@ -1,6 +1,6 @@
-/* cuda/twin/emu_int.h: what the twin runtime asks of the emulator. */
-#ifndef CHORUS_CUDA_TWIN_EMU_INT_H
-#define CHORUS_CUDA_TWIN_EMU_INT_H
+/* tests/twin/emu_int.h: what the twin runtime asks of the emulator. */
+#ifndef CHORUS_TESTS_TWIN_EMU_INT_H
+#define CHORUS_TESTS_TWIN_EMU_INT_H
 
 #include "cuda/kernel.h"
 
@@ -21,7 +21,7 @@ struct emu_launch {
 bool emu_run(const struct emu_launch *l, char *report, size_t room);
 
 #ifdef __cplusplus
-#include "cuda/twin/emu.h"
+#include "tests/twin/emu.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
-/* cuda/twin/nccl.c: NCCL over host memory. A sum is a call in each rank's stream: the last to come
+/* tests/twin/nccl.c: NCCL over host memory. A sum is a call in each rank's stream: the last to come
  * adds up all buffers in the order of ranks, so that results are the same each time; until then the
  * others are asked again. As in the library, a call that does not block comes back before its sum is in
  * the stream, an abort ends what is in the stream, and comes back when no graph holds the communicator
  * any more, and ranks destroy their communicators together. */
-#include "cuda/twin/nccl.h"
+#include "tests/twin/nccl.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cuda/comm.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 
 #include <math.h>
 #include <pthread.h>

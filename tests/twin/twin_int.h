@@ -1,11 +1,11 @@
-/* cuda/twin/twin_int.h: the twin's own. One lock guards all of it; kernels run without. */
-#ifndef CHORUS_CUDA_TWIN_INT_H
-#define CHORUS_CUDA_TWIN_INT_H
+/* tests/twin/twin_int.h: the twin's own. One lock guards all of it; kernels run without. */
+#ifndef CHORUS_TESTS_TWIN_TWIN_INT_H
+#define CHORUS_TESTS_TWIN_TWIN_INT_H
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "cuda/twin/twin.h"
+#include "tests/twin/twin.h"
 #ifdef __cplusplus
 }
 #endif

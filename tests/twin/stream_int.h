@@ -1,8 +1,8 @@
-/* cuda/twin/stream_int.h: what lies in streams and graphs of the twin. */
-#ifndef CHORUS_CUDA_TWIN_STREAM_INT_H
-#define CHORUS_CUDA_TWIN_STREAM_INT_H
+/* tests/twin/stream_int.h: what lies in streams and graphs of the twin. */
+#ifndef CHORUS_TESTS_TWIN_STREAM_INT_H
+#define CHORUS_TESTS_TWIN_STREAM_INT_H
 
-#include "cuda/twin/twin_int.h"
+#include "tests/twin/twin_int.h"
 
 struct ticket { /* of one recording of an event */
     bool done;

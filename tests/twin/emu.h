@@ -1,6 +1,6 @@
-/* cuda/twin/emu.h: the kernels' language through g++: every CUDA thread is a fiber (emu.cpp). */
-#ifndef CHORUS_CUDA_TWIN_EMU_H
-#define CHORUS_CUDA_TWIN_EMU_H
+/* tests/twin/emu.h: the kernels' language through g++: every CUDA thread is a fiber (emu.cpp). */
+#ifndef CHORUS_TESTS_TWIN_EMU_H
+#define CHORUS_TESTS_TWIN_EMU_H
 
 #include "cuda/kernel.h"
 

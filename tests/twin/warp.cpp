@@ -1,5 +1,5 @@
-/* cuda/twin/warp.cpp: what the 32 lanes of a warp do together: products, matrices, shuffles. */
-#include "cuda/twin/emu_int.h"
+/* tests/twin/warp.cpp: what the 32 lanes of a warp do together: products, matrices, shuffles. */
+#include "tests/twin/emu_int.h"
 
 #include <math.h>
 

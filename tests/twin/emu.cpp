@@ -1,4 +1,4 @@
-/* cuda/twin/emu.cpp: kernels on the processor. Every CUDA thread of a block is a fiber; the blocks run
+/* tests/twin/emu.cpp: kernels on the processor. Every CUDA thread of a block is a fiber; the blocks run
  * one after another. A thread runs until it waits for others: at a barrier of the block, or where a
  * warp works together, whose last lane to come does the work for all 32. A thread that never waits
  * runs to its end, and its fiber takes the next thread without a switch.
@@ -6,10 +6,10 @@
  * What CUDA leaves open is drawn at random: the order of blocks, which warp runs next and how far
  * ahead of the others, in what order its lanes come. Shared memory holds NaN at a block's start, and
  * the target of an asynchronous copy does until a wait lands it. */
-#include "cuda/twin/emu.h"
+#include "tests/twin/emu.h"
 
-#include "cuda/twin/emu_int.h"
-#include "cuda/twin/fiber.h"
+#include "tests/twin/emu_int.h"
+#include "tests/twin/fiber.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* cuda/twin/memory.cpp: the memory of the twin's GPUs. Each block is an allocation of its own: the
+/* tests/twin/memory.cpp: the memory of the twin's GPUs. Each block is an allocation of its own: the
  * address sanitizer sees who leaves it, and without it the page behind it and those of a block that
  * was given back are nobody's. */
-#include "cuda/twin/twin_int.h"
+#include "tests/twin/twin_int.h"
 
 #include <iterator>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* cuda/twin/twin.h: what tests tell the twin of the CUDA runtime, and ask of it. From the command line
+/* tests/twin/twin.h: what tests tell the twin of the CUDA runtime, and ask of it. From the command line
  * the environment says the same: CHORUS_TWIN="gpus=2,memory=8G,seed=3,sm=90,driver=none,
  * fail=launch:100:700,left=PATH,closed=0,alone=PATH", read when the runtime is first used. closed: a GPU,
  * behind gpus, whose compute mode forbids to use it. alone: a GPU is used by one process at a time, which
  * has locked PATH.NUMBER. left: a file with a byte for each process that shall fail so, which is taken off;
  * behind what fails. */
-#ifndef CHORUS_CUDA_TWIN_H
-#define CHORUS_CUDA_TWIN_H
+#ifndef CHORUS_TESTS_TWIN_TWIN_H
+#define CHORUS_TESTS_TWIN_TWIN_H
 
 #include "cuda/rt.h"
 

@@ -1,5 +1,5 @@
-/* cuda/twin/rt.cpp: the twin's table, its driver and its faults. */
-#include "cuda/twin/stream_int.h"
+/* tests/twin/rt.cpp: the twin's table, its driver and its faults. */
+#include "tests/twin/stream_int.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

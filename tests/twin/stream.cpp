@@ -1,10 +1,10 @@
-/* cuda/twin/stream.cpp: streams. What is put into a stream waits there until
+/* tests/twin/stream.cpp: streams. What is put into a stream waits there until
  * somebody needs it done: a wait runs the stream to its end, a query a little of it, an event what
  * comes before it. Copies look at their source when they run; only from memory that is neither a
  * GPU's nor pinned do they take it at once, as the real runtime does. */
-#include "cuda/twin/stream_int.h"
+#include "tests/twin/stream_int.h"
 
-#include "cuda/twin/emu_int.h"
+#include "tests/twin/emu_int.h"
 
 #include <algorithm>
 #include <string.h>

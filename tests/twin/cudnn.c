@@ -1,13 +1,13 @@
-/* cuda/twin/cudnn.c: cuDNN over host memory: descriptors hold what is set, heuristics name a few
+/* tests/twin/cudnn.c: cuDNN over host memory: descriptors hold what is set, heuristics name a few
  * engines of which not all will do, an execution is a naive convolution in the handle's stream. As in
  * the library, a finished descriptor needs those no more that it was made of. */
-#include "cuda/twin/cudnn.h"
+#include "tests/twin/cudnn.h"
 
 #include "base/mem.h"
 #include "cuda/dnn.h"
-#include "cuda/twin/cudnn_int.h"
-#include "cuda/twin/nccl.h"
-#include "cuda/twin/twin.h"
+#include "tests/twin/cudnn_int.h"
+#include "tests/twin/nccl.h"
+#include "tests/twin/twin.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* cuda/twin/nvml.c: NVML over the twin's GPUs: GPU g is 10 g per cent busy, 40 + g degrees warm, ... */
-#include "cuda/twin/nvml.h"
+/* tests/twin/nvml.c: NVML over the twin's GPUs: GPU g is 10 g per cent busy, 40 + g degrees warm, ... */
+#include "tests/twin/nvml.h"
 
 #include "cuda/gauge.h"
 #include "cuda/rt.h"

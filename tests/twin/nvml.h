@@ -1,7 +1,7 @@
-/* cuda/twin/nvml.h: what tests tell the twin of NVML. From the command line CHORUS_TWIN_NVML="missing"
+/* tests/twin/nvml.h: what tests tell the twin of NVML. From the command line CHORUS_TWIN_NVML="missing"
  * says that there is none. */
-#ifndef CHORUS_CUDA_TWIN_NVML_H
-#define CHORUS_CUDA_TWIN_NVML_H
+#ifndef CHORUS_TESTS_TWIN_NVML_H
+#define CHORUS_TESTS_TWIN_NVML_H
 
 #include <stdbool.h>
 

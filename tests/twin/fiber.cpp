@@ -1,5 +1,5 @@
-/* cuda/twin/fiber.cpp: the stacks of fibers, each with a page below it that nobody may touch. */
-#include "cuda/twin/fiber.h"
+/* tests/twin/fiber.cpp: the stacks of fibers, each with a page below it that nobody may touch. */
+#include "tests/twin/fiber.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* cuda/twin/cudnn.h: what tests tell the twin of cuDNN, and ask of it. Without being switched on there
+/* tests/twin/cudnn.h: what tests tell the twin of cuDNN, and ask of it. Without being switched on there
  * is no cuDNN for sessions on the twin; from the command line CHORUS_TWIN_CUDNN=1 does. */
-#ifndef CHORUS_CUDA_TWIN_CUDNN_H
-#define CHORUS_CUDA_TWIN_CUDNN_H
+#ifndef CHORUS_TESTS_TWIN_CUDNN_H
+#define CHORUS_TESTS_TWIN_CUDNN_H
 
 #include <stdbool.h>
 
