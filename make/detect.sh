@@ -102,7 +102,7 @@ fi
 cuda=${CUDA_HOME:-/usr/local/cuda}
 target=$(uname -m)-linux
 [ "$target" = aarch64-linux ] && target=sbsa-linux
-cuda_links() # the first folder of the toolkit with which the program on stdin links: src/cuda/libs.c's
+cuda_links() # the first folder of the toolkit with which the program on stdin links: src/cuda/rt/libs.c's
 {
     cat >"$t/cuda.c"
     for cuda_lib in lib64 lib "targets/$target/lib"; do

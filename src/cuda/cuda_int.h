@@ -5,15 +5,15 @@
 #ifndef CHORUS_CUDA_INT_H
 #define CHORUS_CUDA_INT_H
 
-#include "cuda/block.h"
-#include "cuda/comm.h"
-#include "cuda/conv.h"
+#include "cuda/launch/block.h"
+#include "cuda/comm/comm.h"
+#include "cuda/launch/conv.h"
 #include "cuda/gauge.h"
-#include "cuda/layers.h"
+#include "cuda/launch/layers.h"
 #include "cuda/part.h"
-#include "cuda/rt.h"
-#include "cuda/side.h"
-#include "cuda/steps.h"
+#include "cuda/rt/rt.h"
+#include "cuda/launch/side.h"
+#include "cuda/launch/steps.h"
 
 #include <pthread.h>
 

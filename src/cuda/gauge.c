@@ -2,7 +2,7 @@
  * CUDA's, which the environment may have changed. */
 #include "cuda/gauge.h"
 
-#include "cuda/rt.h"
+#include "cuda/rt/rt.h"
 
 #include <math.h>
 #include <pthread.h>

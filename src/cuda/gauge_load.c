@@ -1,6 +1,6 @@
 /* cuda/gauge_load.c: NVML's functions out of the driver's shared library, declared by hand. */
 #include "cuda/gauge.h"
-#include "cuda/libs.h"
+#include "cuda/rt/libs.h"
 
 #include "base/system/library.h"
 #include "base/mem.h"

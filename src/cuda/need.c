@@ -1,7 +1,7 @@
 /* cuda/need.c: how much of a GPU's memory a session will take, said before one is opened: its own block
  * is counted to the byte; what the driver and the libraries take besides is by what was seen of them. */
 #include "cuda/cuda_int.h"
-#include "cuda/dnn.h"
+#include "cuda/dnn/dnn.h"
 
 #include "base/mem.h"
 #include "base/text.h"

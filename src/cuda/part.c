@@ -4,11 +4,11 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/system/trace.h"
-#include "cuda/comm.h"
+#include "cuda/comm/comm.h"
 #include "cuda/cuda_int.h"
-#include "cuda/dnn.h"
+#include "cuda/dnn/dnn.h"
 #include "cuda/gauge.h"
-#include "cuda/work.h"
+#include "cuda/rt/work.h"
 
 #include <pthread.h>
 #include <stdio.h>

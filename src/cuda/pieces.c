@@ -3,7 +3,7 @@
  *
  *     conv or dense, then relu or tanh          batch norm, then relu or tanh
  *     sum, then relu or tanh                    batch norm, then a sum, then relu or tanh
- *     conv, then relu or tanh, then a pool of 2 x 2 (cuda/block.h)
+ *     conv, then relu or tanh, then a pool of 2 x 2 (cuda/launch/block.h)
  *
  * A piece is worked on where its last layer stands, so that all it reads is there. Gradients go the
  * other way round: a piece's is kept in front of its relu, where its head needs it; whoever reads the

@@ -1,6 +1,6 @@
 /* cuda/place.c: one GPU's part of a session: its memory, its stream, what goes in and out. */
 #include "cuda/cuda_int.h"
-#include "cuda/dnn.h"
+#include "cuda/dnn/dnn.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* cuda/real_libs.c: the libraries of a machine with GPUs, each opened when first asked for. */
-#include "cuda/comm.h"
-#include "cuda/dnn_abi.h"
+#include "cuda/comm/comm.h"
+#include "cuda/dnn/dnn_abi.h"
 #include "cuda/gauge.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "cuda/cuda_int.h"
 
 #include "base/clock.h"
-#include "cuda/work.h"
+#include "cuda/rt/work.h"
 
 #include <stdlib.h>
 #include <string.h>

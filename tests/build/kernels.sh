@@ -1,6 +1,6 @@
 #!/bin/bash
 # What kernels are written in, and the kernels themselves, compile for GPUs without a warning: every
-# function of cuda/dev.h is used by the kernels that test the emulator. Of the others `make check` asks the
+# function of cuda/kernels/dev.h is used by the kernels that test the emulator. Of the others `make check` asks the
 # front end alone, for the oldest GPU; `make check-all` all of the compiler, for both.
 passed=0 failed=0 skipped=0
 nvcc=$(command -v "${NVCC:-nvcc}" || echo /usr/local/cuda/bin/nvcc)

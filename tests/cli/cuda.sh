@@ -506,7 +506,7 @@ if [ -n "$toolkit" ] && [ -e "$nccl" ] && [ -e "$root/src/cuda/comm.h" ]; then
     cat >nccl.c <<'C'
 #include <nccl.h>
 #include <stddef.h>
-#include "cuda/comm.h"
+#include "cuda/comm/comm.h"
 #define SAME(a, b) _Static_assert((int)(a) == (int)(b), #a)
 #define FIELD(ours, theirs) SAME(offsetof(struct cuda_nccl_config, ours), offsetof(ncclConfig_t, theirs))
 FIELD(size, size);
@@ -541,7 +541,7 @@ cudnn=$toolkit/include/cudnn_graph.h
 cudnn_same()
 {
     {
-        printf '#include <cudnn_graph.h>\n#include "cuda/dnn_abi.h"\n'
+        printf '#include <cudnn_graph.h>\n#include "cuda/dnn/dnn_abi.h"\n'
         echo '#define SAME(a, b) _Static_assert((int)(a) == (int)(b), #a)'
         sed -nE 's/.*\<(DNN_[A-Z0-9_]+) = [0-9]+.*/\1 \1/p' "$root/src/cuda/dnn_abi.h" |
             sed -E -e 's/ DNN_((TYPE|DATA|HEUR)_|CROSS)/ CUDNN_\1/' -e 's/ DNN_NOTE/ CUDNN_NUMERICAL_NOTE/' \

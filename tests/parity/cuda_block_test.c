@@ -1,9 +1,9 @@
 /* tests/parity/cuda_block_test.c: blocks of convolution, activation and pool against the same layers one
  * by one, on the emulator. Sums are exact, so that they agree bit for bit. */
-#include "cuda/block.h"
-#include "cuda/block_args.h"
-#include "cuda/conv_plan.h"
-#include "cuda/layers.h"
+#include "cuda/launch/block.h"
+#include "cuda/kernels/products/block_args.h"
+#include "cuda/launch/conv_plan.h"
+#include "cuda/launch/layers.h"
 #include "tests/unit/cuda_tensor.h"
 
 #ifdef __SANITIZE_ADDRESS__

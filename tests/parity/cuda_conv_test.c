@@ -2,7 +2,7 @@
  * double, on the emulator. Every tile is tried on every product, in each arithmetic, with inputs whose
  * sums are exact (bit for bit) and with others (within a bound), at addresses that allow wide copies
  * and at others. */
-#include "cuda/conv_plan.h"
+#include "cuda/launch/conv_plan.h"
 #include "tests/twin/twin.h"
 #include "tests/test.h"
 

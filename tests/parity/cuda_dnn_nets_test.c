@@ -1,6 +1,6 @@
 /* Networks whose convolutions go through cuDNN, against the naive backend: on a twin of the library, and
  * on a GPU through the library itself. */
-#include "cuda/dnn_abi.h"
+#include "cuda/dnn/dnn_abi.h"
 #include "tests/twin/cudnn.h"
 #include "tests/parity/cuda_kit.h"
 

@@ -1,7 +1,7 @@
 /* Sessions whose convolutions go through a twin of cuDNN: against the naive backend, repeated, captured
  * in graphs, with plans that are missing or kept, and with a library that fails. */
 #include "base/io.h"
-#include "cuda/dnn.h"
+#include "cuda/dnn/dnn.h"
 #include "tests/twin/cudnn.h"
 #include "tests/parity/cuda_kit.h"
 

@@ -1,7 +1,7 @@
 /* How many launches a step has, and that work done in another kernel's launch changes no bit. */
 #include "tests/parity/cuda_kit.h"
 
-#include "cuda/norm_args.h"
+#include "cuda/kernels/norm_args.h"
 
 static const struct net_shape picture = {28, 28, 1};
 

@@ -1,8 +1,8 @@
 /* What each launch of a step takes on a GPU, in the rows of tests/bench/gpu.py: a JSON object per launch, with
  * the blocks and slabs of each product in it, then one for the step. A word on the command line picks rows.
  * On the twin four images, and a small net in place of all but lenet. */
-#include "cuda/dnn_abi.h"
-#include "cuda/side_args.h"
+#include "cuda/dnn/dnn_abi.h"
+#include "cuda/kernels/products/side_args.h"
 #include "tests/parity/cuda_kit.h"
 
 static const struct row {

@@ -4,7 +4,7 @@
 #include "tests/twin/cudnn.h"
 
 #include "base/mem.h"
-#include "cuda/dnn.h"
+#include "cuda/dnn/dnn.h"
 #include "tests/twin/cudnn_int.h"
 #include "tests/twin/nccl.h"
 #include "tests/twin/twin.h"

@@ -1,5 +1,5 @@
 /* tests/twin/cudnn_work.c: the engines of cuDNN's twin: what they can, and how they compute. */
-#include "cuda/dnn.h"
+#include "cuda/dnn/dnn.h"
 #include "tests/twin/cudnn_int.h"
 
 #include "base/mem.h"

@@ -2,7 +2,7 @@
 #ifndef CHORUS_TESTS_TWIN_EMU_H
 #define CHORUS_TESTS_TWIN_EMU_H
 
-#include "cuda/kernel.h"
+#include "cuda/kernels/kernel.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef CHORUS_TESTS_TWIN_EMU_INT_H
 #define CHORUS_TESTS_TWIN_EMU_INT_H
 
-#include "cuda/kernel.h"
+#include "cuda/kernels/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cuda/comm.h"
+#include "cuda/comm/comm.h"
 #include "tests/twin/twin.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "tests/twin/nvml.h"
 
 #include "cuda/gauge.h"
-#include "cuda/rt.h"
+#include "cuda/rt/rt.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -7,7 +7,7 @@
 #ifndef CHORUS_TESTS_TWIN_TWIN_H
 #define CHORUS_TESTS_TWIN_TWIN_H
 
-#include "cuda/rt.h"
+#include "cuda/rt/rt.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #include "tests/test.h"
 
 #include "base/clock.h"
-#include "cuda/comm.h"
+#include "cuda/comm/comm.h"
 #include "tests/twin/nccl.h"
 #include "tests/twin/twin.h"
 

@@ -1,8 +1,8 @@
 /* cuDNN's plans for an H200 that is described, not here: every convolution of ResNet-18 at batch 256, in
  * every precision. Skipped where there is no cuDNN. */
 #include "cuda/cuda_int.h"
-#include "cuda/dnn.h"
-#include "cuda/dnn_turn_args.h"
+#include "cuda/dnn/dnn.h"
+#include "cuda/dnn/dnn_turn_args.h"
 #include "tests/twin/twin.h"
 
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* Kernels for the tests of the emulator: right ones, and mistakes to be found. */
 #include "tests/unit/cuda_emu_kernels.h"
 
-#include "cuda/dev.h"
+#include "cuda/kernels/dev.h"
 
 #define SLAB 16
 

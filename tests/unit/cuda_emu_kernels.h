@@ -2,7 +2,7 @@
 #ifndef CHORUS_TESTS_CUDA_EMU_KERNELS_H
 #define CHORUS_TESTS_CUDA_EMU_KERNELS_H
 
-#include "cuda/kernel.h"
+#include "cuda/kernels/kernel.h"
 
 struct gemm_args { /* c (m, n) = a (m, k) b (n, k)^T; k a multiple of 4 */
     const float *a, *b;

@@ -1,8 +1,8 @@
-/* Activations, pools, sums and dropout of cuda/layers.h against plain loops in double; what is exact in
+/* Activations, pools, sums and dropout of cuda/launch/layers.h against plain loops in double; what is exact in
  * fp32 must agree bit for bit. cuda_norm_test.c has batch norm. */
 #include "tests/unit/cuda_tensor.h"
 
-#include "cuda/layers.h"
+#include "cuda/launch/layers.h"
 #include "rng/rng.h"
 
 #include <float.h>

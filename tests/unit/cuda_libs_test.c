@@ -4,8 +4,8 @@
 #include "base/io.h"
 #include "base/system/library.h"
 #include "base/system/library_int.h"
-#include "cuda/comm.h"
-#include "cuda/libs.h"
+#include "cuda/comm/comm.h"
+#include "cuda/rt/libs.h"
 #include "cuda/load.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
-/* Batch norm of cuda/layers.h against plain loops in double. */
+/* Batch norm of cuda/launch/layers.h against plain loops in double. */
 #include "tests/unit/cuda_tensor.h"
 
-#include "cuda/layers.h"
+#include "cuda/launch/layers.h"
 
 #define SEEDS 2
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "tests/twin/nvml.h"
-#include "cuda/work.h"
+#include "cuda/rt/work.h"
 
 static const char small[] = "input auto\nconv 5 3\nrelu\nmaxpool 2\nbatchnorm\ndropout 0.2\n"
                             "dense 17\ntanh\ndense 10\n";

@@ -1,9 +1,9 @@
-/* The two ends of a step (cuda/steps.h) on the twin: images against data_image, the loss against ref's
+/* The two ends of a step (cuda/launch/steps.h) on the twin: images against data_image, the loss against ref's
  * formulas written out, a network's end against its layers. */
 #include "tests/unit/cuda_tensor.h"
 
-#include "cuda/conv.h"
-#include "cuda/steps.h"
+#include "cuda/launch/conv.h"
+#include "cuda/launch/steps.h"
 
 #define SEEDS 2
 

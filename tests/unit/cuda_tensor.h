@@ -3,7 +3,7 @@
 #ifndef CHORUS_TESTS_CUDA_TENSOR_H
 #define CHORUS_TESTS_CUDA_TENSOR_H
 
-#include "cuda/launch.h"
+#include "cuda/launch/launch.h"
 #include "tests/twin/twin.h"
 
 #include "tests/test.h"

@@ -1,8 +1,8 @@
-/* What ends a step (cuda/steps.h) on the twin: updates against ref's formulas written out, the clock,
+/* What ends a step (cuda/launch/steps.h) on the twin: updates against ref's formulas written out, the clock,
  * copies in bf16, means over virtual devices. */
 #include "tests/unit/cuda_tensor.h"
 
-#include "cuda/steps.h"
+#include "cuda/launch/steps.h"
 
 struct update_case {
     int models;

@@ -1,6 +1,0 @@
-/* cuda/block_bf16.cu: blocks of convolution and pool in bf16. */
-#include "cuda/block_gemm.h"
-#include "cuda/side_gemm.h"
-
-CONV_SMALLER_TILES(BLOCK_KERNEL, bf16, CUDA_BF16)
-SIDE_BLOCK_KERNELS(bf16, CUDA_BF16)

@@ -1,6 +1,0 @@
-/* cuda/block_fp32.cu: blocks of convolution and pool in fp32. */
-#include "cuda/block_gemm.h"
-#include "cuda/side_gemm.h"
-
-CONV_SMALLER_TILES(BLOCK_KERNEL, fp32, CUDA_FP32)
-SIDE_BLOCK_KERNELS(fp32, CUDA_FP32)

@@ -1,6 +1,0 @@
-/* cuda/conv_bf16.cu: the products in bf16. */
-#include "cuda/conv_gemm.h"
-#include "cuda/side_gemm.h"
-
-CONV_TILES(CONV_KERNEL, bf16, CUDA_BF16)
-SIDE_CONV_KERNELS(bf16, CUDA_BF16)
