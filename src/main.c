@@ -1,8 +1,8 @@
 /* main.c: from the command line to a verb. */
 #include "base/system/trace.h"
 #include "cli/cli.h"
-#include "cli/launcher.h"
-#include "cli/live.h"
+#include "cli/args/launcher.h"
+#include "cli/out/live.h"
 #include "cli/version.h"
 #include "cuda/load.h"
 #include "spec/spec.h"

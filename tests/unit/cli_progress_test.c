@@ -2,8 +2,8 @@
 
 #include "cli/cli.h"
 #include "study/compare.h"
-#include "cli/progress.h"
-#include "cli/sweep_talk.h"
+#include "cli/out/progress.h"
+#include "cli/work/sweep_talk.h"
 
 static struct progress_view running(void)
 {

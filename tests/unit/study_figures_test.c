@@ -1,5 +1,5 @@
 /* What figures and curves show of runs whose files are written here. */
-#include "cli/figures.h"
+#include "cli/out/report/figures.h"
 #include "draw/plot/curves.h"
 #include "study/scaling.h"
 #include "tests/unit/study_kit.h"

@@ -1,0 +1,22 @@
+/* cli/args/backends.c: the backends of this program, the preferred ones first. */
+#include "cli/cli.h"
+
+#include "cuda/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* fake computes nothing: it is there for tests, and only when they ask for it; alone, it is what every
+ * experiment without a backend of its own trains on. */
+const struct backend *const *cli_backends(void)
+{
+    static const struct backend *const all[] = {&cuda_backend, &cpu_backend, &ref_backend,
+                                                &fake_backend, NULL};
+    static const struct backend *const usual[] = {&cuda_backend, &cpu_backend, &ref_backend, NULL};
+    static const struct backend *const alone[] = {&fake_backend, NULL};
+    const char *fake = getenv("CHORUS_FAKE");
+
+    if (fake && !strcmp(fake, "only"))
+        return alone;
+    return fake && !strcmp(fake, "1") ? all : usual;
+}

@@ -1,0 +1,77 @@
+/* cli/sweeps/sweeps.h: sweeps that have a folder, by their names. */
+#ifndef CHORUS_CLI_SWEEPS_SWEEPS_H
+#define CHORUS_CLI_SWEEPS_SWEEPS_H
+
+#include "base/err.h"
+#include "cli/work/sweep.h"
+#include "spec/sweep.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+char *sweeps_folder(const char *name); /* the caller frees it */
+/* Whether the word names a sweep of the results folder: by its name, or by the path of its folder or
+ * sheet. name: the name. A run of that very name goes before. */
+bool sweeps_find(const char *word, char name[128]);
+/* "there is no sweep WORD", with some that there are; returns the exit code. */
+int sweeps_refuse(const char *word);
+/* "nobody works on the sweep NAME", and what is to be done; returns the exit code. */
+int sweeps_refuse_idle(const char *name);
+/* "batch=64 lr=0.1" of a cell; one value. Numbers that were computed are cut to what tells them apart. */
+void sweeps_add_label(const struct spec_sweep *s, size_t cell, struct text *out);
+void sweeps_add_value(const struct spec_axis *axis, size_t which, struct text *out);
+/* "3 of 8 cells have a result already, 1 skipped (--failed tries it again)"; plus: "+" where cells are still
+ * counted. */
+void sweeps_add_before(struct text *out, int64_t results, int64_t skipped, int64_t cells,
+                       const char *plus);
+/* Where the weights that its cells start from were written after some had ended: a cell is known by their
+ * place, not by what they are. */
+void sweeps_say_weights(const char *name);
+/* Whether any program is at work on it. */
+bool sweeps_live(const char *name);
+/* How it stands, as a program that works on it tells; false: none does. */
+bool sweeps_standing(const char *name, struct wire_sweep_status *out);
+/* "paused: no further cell begins; cell 2 of 6, 27 s left". */
+void sweeps_add_standing(const struct wire_sweep_status *s, struct text *out);
+/* The same in a sentence of its own. */
+void sweeps_say_standing(const char *name, const struct wire_sweep_status *is);
+/* The sweep as it was started, closed; wish is filled in but for name and how to talk. s must be
+ * initialised. */
+enum err_code sweeps_read(const char *name, struct spec_sweep *s, struct sweep_wish *wish,
+                          struct err *e) MUST_USE;
+/* Whether s may go on with the sweep of that name, if there is one: it walks all of
+ * its keys, with as many cells side by side (whose share of the threads is part of a cell). */
+enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, int64_t jobs,
+                                struct err *e) MUST_USE;
+/* The same of those that wait in the queue. */
+enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, int64_t jobs,
+                                  struct err *e) MUST_USE;
+/* How many of its cells can be, as far as their keys tell; no more than most (0: all) are counted. */
+int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
+/* Cells that have ended, those that --max-cells leaves out now among them. */
+int64_t sweeps_ended(const char *name);
+/* A sweep that --max-cells cut short: how many cells of its grid that leaves out,
+ * and how to have them. */
+void sweeps_say_cut(const char *name);
+/* By its files. results: without those skipped, which are not left either. others: rows of sweep.csv that
+ * have a run and are none of its cells (any more). */
+struct sweeps_count {
+    int64_t cells, begun, results, left, others;
+    int64_t of_state[WIRE_SKIPPED + 1]; /* of those begun */
+    char newest[32];                    /* their ledger's newest line's time; "": none */
+};
+enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err *e) MUST_USE;
+/* The unfinished sweep on which somebody worked last and nobody does now. */
+bool sweeps_newest_unfinished(char name[128], char newest[32]);
+/* One line for all programs that work on it. */
+enum err_code sweeps_control(const char *name, const char *line, struct err *e) MUST_USE;
+
+/* "chorus resume NAME" in a process of its own; returns the exit code. */
+int sweeps_detach(const char *name, const struct sweep_wish *wish);
+/* sweep.csv's path, or an object, on stdout. */
+bool sweeps_has_table(const char *name); /* whether that file is there */
+int sweeps_print(const char *name, bool json, const char *state);
+/* `chorus watch` of a sweep; returns the exit code. */
+int sweeps_watch(const char *name, bool quiet, bool json);
+
+#endif

@@ -1,0 +1,410 @@
+/* cli/verbs/export.c: chorus export RUN... -o FILE.csv */
+#include "cli/out/report/export.h"
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/out/overwrite.h"
+#include "cli/out/results.h"
+#include "study/runs.h"
+#include "study/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_usage usage = {
+    "export RUN... [-o FILE.csv]",
+    "Every epoch of every run as one CSV: the run, its settings, then the columns of epochs.csv.",
+    "The learning rate of the epoch is called lr_now, since lr is the setting. --wide gives a row an\n"
+    "epoch and a column a run instead, of one metric. A word that a spreadsheet would take for a\n"
+    "formula gets an apostrophe in front; numbers stay as they are.\n"
+    "A file that chorus did not write is not replaced.\n"};
+
+struct job {
+    const char *file, *metric; /* which CSV; of --wide */
+    bool to_file;
+    struct io_draft draft;
+    struct text out; /* what is not written yet */
+    char **names;    /* (columns) of the file, from the first run that has it */
+    size_t columns;
+    size_t runs, rows;           /* that were written */
+    struct record_params params; /* names alone, of all runs' models: behind the keys */
+};
+
+#define PIECE ((size_t)1 << 20)
+
+/* Hands on what was collected, in pieces: a thousand runs shall not lie in memory. */
+static enum err_code hand_on(struct job *x, size_t least, struct err *e)
+{
+    enum err_code code = ERR_OK;
+
+    if (!x->out.n || x->out.n < least)
+        return ERR_OK;
+    if (x->to_file)
+        code = io_draft_add(&x->draft, x->out.s, x->out.n, e);
+    else if (cli_print(&x->out))
+        code = err_set(e, ERR_IO, "stdout took no more");
+    text_clear(&x->out);
+    return code;
+}
+
+/* Numbers as they stand; a word is made safe. */
+static void add_field(struct text *out, const char *field)
+{
+    double number;
+
+    if (!*field || text_to_double(field, &number))
+        sheet_add_text(out, field);
+    else
+        study_add_field(out, field);
+}
+
+/* The settings of a run as the beginning of each of its rows. */
+static void add_settings(const struct job *x, const struct record_entry *entry, struct text *row)
+{
+    struct record_params own = {0};
+    struct text value = {0};
+    static const char *const first[] = {"run", "sweep", "cell"};
+
+    for (size_t i = 0; i < MEM_COUNT(first); i++) {
+        text_clear(&value);
+        record_run_value(&entry->run, first[i], &value);
+        add_field(row, text_str(&value));
+    }
+    for (const struct spec_key *k = spec_keys; k->name; k++) {
+        text_clear(&value);
+        record_run_value(&entry->run, k->name, &value);
+        add_field(row, text_str(&value));
+    }
+    if (x->params.count)
+        record_read_params(entry->folder, &own);
+    for (size_t i = 0; i < x->params.count; i++)
+        add_field(row, record_param(&own, x->params.name[i]));
+    record_free_params(&own);
+    text_free(&value);
+}
+
+/* The parameters that any of the runs' models has. */
+static void find_params(struct job *x, const struct record_entry *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct record_params own;
+
+        record_read_params(runs[i].folder, &own);
+        for (size_t k = 0; k < own.count; k++)
+            record_params_add(&x->params, own.name[k]);
+        record_free_params(&own);
+    }
+}
+
+static void add_heads(struct job *x, const struct sheet *s)
+{
+    struct text row = {0};
+
+    sheet_add_text(&row, "run");
+    sheet_add_text(&row, "sweep");
+    sheet_add_text(&row, "cell");
+    for (const struct spec_key *k = spec_keys; k->name; k++)
+        sheet_add_text(&row, k->name);
+    for (size_t i = 0; i < x->params.count; i++)
+        add_field(&row, x->params.name[i]);
+    x->columns = s->columns;
+    x->names = mem_new(s->columns + 1, sizeof *x->names);
+    for (size_t i = 0; i < s->columns; i++) {
+        x->names[i] = mem_text(s->names[i]);
+        sheet_add_text(&row, strcmp(s->names[i], "lr") ? s->names[i] : "lr_now");
+    }
+    sheet_end_row(&row);
+    text_add_n(&x->out, row.s, row.n);
+    text_free(&row);
+}
+
+/* A run's rows in the first run's columns: another version may have others. */
+static void add_rows(struct job *x, const struct record_entry *entry, const struct sheet *s)
+{
+    struct text row = {0};
+    int *column = mem_new(x->columns + 1, sizeof *column);
+    size_t settings;
+
+    for (size_t i = 0; i < x->columns; i++)
+        column[i] = sheet_column(s, x->names[i]);
+    add_settings(x, entry, &row);
+    settings = row.n;
+    x->runs++;
+    x->rows += s->rows;
+    for (size_t r = 0; r < s->rows; r++) {
+        row.n = settings;
+        row.s[settings] = 0;
+        for (size_t i = 0; i < x->columns; i++)
+            add_field(&row, sheet_cell(s, r, column[i]));
+        sheet_end_row(&row);
+        text_add_n(&x->out, row.s, row.n);
+    }
+    free(column);
+    text_free(&row);
+}
+
+static bool has_file(const struct record_entry *entry, const char *file)
+{
+    char *path = mem_textf("%s/%s.csv", entry->folder, file);
+    bool has = io_exists(path);
+
+    free(path);
+    return has;
+}
+
+static enum err_code export_long(struct job *x, const struct record_entry *runs, size_t count,
+                                 struct err *e)
+{
+    size_t bad = 0;
+
+    find_params(x, runs, count);
+    for (size_t i = 0; i < count; i++) {
+        struct sheet s;
+
+        if (!strcmp(x->file, "members") && !has_file(&runs[i], x->file))
+            continue; /* only ensembles have one */
+        if (record_read_sheet(runs[i].folder, x->file, &s, e) != ERR_OK) {
+            if (count == 1)
+                return e->code;
+            results_say_left_out(&runs[i], e);
+            bad++;
+            continue;
+        }
+        if (!x->names)
+            add_heads(x, &s);
+        add_rows(x, &runs[i], &s);
+        sheet_free(&s);
+        TRY(hand_on(x, PIECE, e));
+    }
+    if (!x->names && bad)
+        return err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(count));
+    if (!x->names)
+        return err_set(e, ERR_INPUT, "none of these runs is an ensemble: there is no members.csv");
+    if (!strcmp(x->file, "epochs"))
+        results_say_changed(runs, NULL, count);
+    return ERR_OK;
+}
+
+static void forget_names(struct job *x)
+{
+    for (size_t i = 0; i < x->columns; i++)
+        free(x->names[i]);
+    free(x->names);
+    record_free_params(&x->params);
+}
+
+void export_epochs(const struct study_run *runs, size_t count, struct text *out)
+{
+    struct job x = {.file = "epochs"};
+
+    for (size_t i = 0; i < count; i++)
+        find_params(&x, runs[i].entry, 1);
+    for (size_t i = 0; i < count; i++) {
+        if (!x.names)
+            add_heads(&x, &runs[i].epochs);
+        add_rows(&x, runs[i].entry, &runs[i].epochs);
+    }
+    forget_names(&x);
+    *out = x.out;
+}
+
+/* ---- wide: a row an epoch, a column a run ---- */
+
+struct column {  /* of a run: its epochs are not kept, a thousand runs shall not lie in memory */
+    char **cell; /* (rows) */
+    double *epoch;
+    size_t rows, next; /* next: the first row that is not written yet */
+    bool bad;          /* its file cannot be read */
+};
+
+static void free_columns(struct column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t r = 0; r < columns[i].rows; r++)
+            free(columns[i].cell[r]);
+        free(columns[i].cell);
+        free(columns[i].epoch);
+    }
+    free(columns);
+}
+
+static enum err_code read_column(const struct job *x, const struct record_entry *run,
+                                 struct column *out, struct err *e)
+{
+    const char *near;
+    struct sheet s;
+    int column;
+
+    if (record_read_sheet(run->folder, "epochs", &s, e) != ERR_OK) {
+        out->bad = true;
+        return e->code;
+    }
+    column = sheet_column(&s, x->metric);
+    if (column >= 0) {
+        out->rows = s.rows;
+        out->cell = mem_new(s.rows + 1, sizeof *out->cell);
+        out->epoch = mem_new(s.rows + 1, sizeof *out->epoch);
+        for (size_t r = 0; r < s.rows; r++) {
+            out->cell[r] = mem_text(sheet_cell(&s, r, column));
+            out->epoch[r] = sheet_number(&s, r, sheet_column(&s, "epoch"));
+        }
+    }
+    sheet_free(&s);
+    if (column >= 0)
+        return ERR_OK;
+    near = text_nearest(x->metric, (const char *const[]){"test_acc", "test_loss", "train_loss",
+                                                         "train_acc", "val_acc", "val_loss", NULL});
+    return err_set(e, ERR_INPUT, "--metric %s is no column of epochs.csv%s%s%s", x->metric,
+                   near ? "; did you mean " : ", such as test_acc", near ? near : "",
+                   near ? "?" : "");
+}
+
+/* Of those that have no row yet; infinite: all have theirs. A run may begin late: an average of
+ * finished runs has one epoch, its last. */
+static double next_epoch(const struct column *columns, size_t count)
+{
+    double next = INFINITY;
+
+    for (size_t i = 0; i < count; i++)
+        if (columns[i].next < columns[i].rows)
+            next = fmin(next, columns[i].epoch[columns[i].next]);
+    return next;
+}
+
+static void add_epoch(struct column *columns, size_t count, double epoch, struct text *row)
+{
+    sheet_add_int(row, (int64_t)epoch);
+    for (size_t i = 0; i < count; i++) {
+        struct column *c = &columns[i];
+        bool has = c->next < c->rows && c->epoch[c->next] <= epoch;
+
+        sheet_add_text(row, has ? c->cell[c->next] : "");
+        c->next += has;
+    }
+    sheet_end_row(row);
+}
+
+static enum err_code export_wide(struct job *x, const struct record_entry *entry, size_t count,
+                                 struct err *e)
+{
+    struct column *columns = mem_new(count + 1, sizeof *columns);
+    struct text row = {0};
+    enum err_code code = ERR_OK;
+    double epoch;
+
+    sheet_add_text(&row, "epoch");
+    for (size_t i = 0; i < count && code == ERR_OK; i++) {
+        struct column *c = &columns[x->runs];
+
+        code = read_column(x, &entry[i], c, e);
+        if (c->bad && count > 1) {
+            results_say_left_out(&entry[i], e);
+            c->bad = false;
+            code = ERR_OK;
+            continue;
+        }
+        study_add_field(&row, entry[i].name);
+        x->runs++;
+    }
+    if (code == ERR_OK && !x->runs)
+        code = err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(count));
+    if (code == ERR_OK)
+        results_say_changed(entry, NULL, count);
+    sheet_end_row(&row);
+    text_add_n(&x->out, row.s, row.n);
+    while (code == ERR_OK && isfinite(epoch = next_epoch(columns, count))) {
+        text_clear(&row);
+        add_epoch(columns, count, epoch, &row);
+        text_add_n(&x->out, row.s, row.n);
+    }
+    text_free(&row);
+    free_columns(columns, count);
+    return code;
+}
+
+static enum err_code write_all(struct job *x, const struct record_entry *runs, size_t count,
+                               bool wide, struct err *e)
+{
+    TRY((wide ? export_wide : export_long)(x, runs, count, e));
+    TRY(hand_on(x, 0, e));
+    return x->to_file ? io_draft_finish(&x->draft, e) : ERR_OK;
+}
+
+static int say_written(const struct job *x, const char *path, bool wide)
+{
+    struct text shown = {0};
+    char runs[TEXT_NUMBER_ROOM], rows[TEXT_NUMBER_ROOM];
+
+    text_add_clean(&shown, path);
+    text_count(runs, x->runs);
+    if (wide)
+        cli_talk("%s: %s run%s, a column each", text_str(&shown), runs, text_s(x->runs));
+    else
+        cli_talk("%s: %s run%s, %s row%s of %s.csv", text_str(&shown), runs, text_s(x->runs),
+                 text_count(rows, x->rows), text_s(x->rows), x->file);
+    text_free(&shown);
+    return cli_printf("%s\n", path);
+}
+
+static int write_to(struct job *x, const char *path, const struct record_entry *runs, size_t count,
+                    bool wide)
+{
+    struct err e;
+
+    x->to_file = path && strcmp(path, "-") != 0;
+    if (x->to_file && (overwrite_check("export", "-o", path, NULL, &e) != ERR_OK ||
+                       io_draft_open(&x->draft, path, &e) != ERR_OK))
+        return cli_fail(&e);
+    if (write_all(x, runs, count, wide, &e) == ERR_OK)
+        return x->to_file ? say_written(x, path, wide) : 0;
+    if (x->to_file)
+        io_draft_drop(&x->draft);
+    else if (cli_print_failed())
+        return err_exit_code(ERR_FAILED); /* it was told already */
+    return cli_fail(&e);
+}
+
+int cli_export(int argc, char **argv)
+{
+    bool steps = false, members = false, devices = false, wide = false;
+    struct job x = {.file = "epochs"};
+    const char *path = NULL;
+    const struct cli_option options[] = {
+        {"-o", "FILE", "where to (-: stdout, the default)", &path},
+        {"--wide", NULL, "a row an epoch, a column a run", &wide},
+        {"--metric", "NAME", "which column of epochs.csv --wide takes (test_acc)", &x.metric},
+        {"--steps", NULL, "of steps.csv instead", &steps},
+        {"--members", NULL, "of members.csv: ensembles alone", &members},
+        {"--devices", NULL, "of devices.csv", &devices},
+        {NULL, NULL, NULL, NULL},
+    };
+    struct record_entry *runs;
+    size_t count;
+    struct err e;
+    int code = cli_options(&usage, options, &argc, argv);
+
+    if (code != CLI_ON)
+        return code;
+    if (argc < 2)
+        return cli_refuse("export needs RUNs, such as @ or @all; `chorus ls` lists them");
+    if (steps + members + devices + wide > 1)
+        return cli_refuse("export takes one of --wide, --steps, --members and --devices");
+    if (x.metric && !wide)
+        return cli_refuse("--metric belongs to --wide: a long export holds all columns");
+    if (!cli_ends_in(path, ".csv"))
+        return cli_refuse("export writes CSV, and %s is named for another form: -o NAME.csv", path);
+    x.metric = x.metric ? x.metric : "test_acc";
+    x.file = steps ? "steps" : members ? "members" : devices ? "devices" : "epochs";
+    if (cli_find_runs(argc - 1, argv + 1, &runs, &count, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (results_leave_out(runs, &count, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else
+        code = write_to(&x, path, runs, count, wide);
+    forget_names(&x);
+    text_free(&x.out);
+    record_free_list(runs, count);
+    return code;
+}

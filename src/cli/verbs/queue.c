@@ -1,0 +1,555 @@
+/* cli/verbs/queue.c: chorus queue. */
+#include "cli/work/queue_int.h"
+
+#include "base/again.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "cli/sweeps/cells.h"
+#include "cli/cli.h"
+#include "cli/work/drive.h"
+#include "cli/args/runs.h"
+#include "cli/sweeps/sweeps.h"
+#include "cli/work/take.h"
+#include "record/queue/queue.h"
+#include "record/working.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_usage usage = {
+    "queue [run [--background], rm N..., move N BY, move SWEEP KEY=VALUE... BY]",
+    "Lists what waits in results/queue; takes from it; removes or moves what is there.",
+    "  chorus run my.ini lr=0.2 --queue   adds an experiment, or a sweep; with --alone it waits\n"
+    "                                     until no other chorus computes on this machine\n"
+    "  chorus queue                       lists: number, name, what it is, first where it\n"
+    "                                     differs from others of its name\n"
+    "  chorus queue run                   takes one after the other until the queue is empty\n"
+    "  chorus queue rm 3                  takes number 3 out; 2..5, 3.. or ..4 those of a range\n"
+    "  chorus queue move 3 -1             one place earlier; also 2, up, down, first, last\n"
+    "  chorus queue move board lr=0.1 -1  the same of cells of a sweep that is at work\n"
+    "A workbench on these results takes from the queue too, whenever it has nothing else to do; one\n"
+    "process at a time does. `queue run` prints a folder for each run (a sweep: its table) and exits\n"
+    "with 1 where one of them failed, diverged or could not be used. Ctrl-C stops the run after its\n"
+    "step and leaves the rest in the queue; `chorus resume --queue RUN` goes on with both. A file that\n"
+    "is no experiment is renamed to NAME.ini.bad.\n"};
+
+/* ---- what an item is ---- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "lenet"; of the copy in a run's folder what that run calls it. */
+void queue_add_model(struct text *out, const struct spec *s)
+{
+    char *folder = io_folder_of(s->model);
+    struct record_entry entry;
+
+    if (strcmp(last_part(s->model), "model.net") != 0 || !record_is_run(folder) ||
+        record_read_entry(folder, &entry, NULL) != ERR_OK) {
+        cli_add_model(out, s);
+    } else {
+        cli_add_model(out, entry.broken ? s : &entry.run.spec);
+        record_free_entry(&entry);
+    }
+    free(folder);
+}
+
+static void describe_run(const struct spec *s, struct text *out)
+{
+    int n = s->members > 0 ? s->members : s->devices;
+    char lr[TEXT_NUMBER_ROOM];
+    struct text t = {0};
+
+    queue_add_model(&t, s);
+    text_addf(&t, " on %s", last_part(s->data));
+    if (s->mode == SPEC_ENSEMBLE)
+        text_addf(&t, ", %d member%s", n, text_s(n));
+    else if (s->devices > 1)
+        text_addf(&t, ", %d devices", s->devices);
+    text_addf(&t, ", batch %lld%s, %lld epoch%s, lr %s", (long long)s->batch,
+              s->batch_per_device ? "/device" : "", (long long)s->epochs, text_s(s->epochs),
+              text_double(lr, s->lr));
+    if (s->seed)
+        text_addf(&t, ", seed %llu", (unsigned long long)s->seed);
+    text_add_clean(out, text_str(&t));
+    text_free(&t);
+}
+
+/* "sweep: 3 lr (2 of 3 cells)"; most: as many cells are asked for, 0: all. */
+static void describe_sweep(const struct spec_sweep *s, int64_t most, struct text *out)
+{
+    size_t cells = spec_sweep_cells(s);
+    struct text t = {0};
+
+    text_add(&t, "sweep:");
+    for (size_t a = 0; a < s->axes; a++)
+        text_addf(&t, "%s %s %s", a ? "," : "", TEXT_COUNT(s->axis[a].values), s->axis[a].key);
+    text_add(&t, " (");
+    if (most && (size_t)most < cells)
+        text_addf(&t, "%s of ", TEXT_COUNT(most));
+    text_addf(&t, "%s cells)", TEXT_COUNT(cells));
+    text_add_clean(out, text_str(&t));
+    text_free(&t);
+}
+
+static enum err_code read_item(const struct record_queued *item, struct spec_sweep *s,
+                               struct err *e)
+{
+    struct record_queue_options options;
+    char *path;
+    enum err_code code;
+
+    if (item->broken)
+        return err_set(e, ERR_INPUT, "%s", item->problem);
+    path = record_queue_path(cli_results(), item);
+    code = record_queue_read_options(item->text, &options, e);
+    if (code == ERR_OK)
+        code = spec_sweep_parse(s, item->text, item->n, path, e);
+    if (code == ERR_OK)
+        code = spec_sweep_close(s, e);
+    if (code == ERR_OK && !spec_sweep_varies(s))
+        code = spec_check(&s->base, e);
+    free(path);
+    return code;
+}
+
+/* All empty where there are none. */
+static struct record_queue_options options_of(const struct record_queued *item)
+{
+    struct record_queue_options options;
+
+    if (item->broken || record_queue_read_options(item->text, &options, NULL) != ERR_OK)
+        options = (struct record_queue_options){0};
+    return options;
+}
+
+bool queue_wants_alone(const struct record_queued *item)
+{
+    return options_of(item).alone;
+}
+
+/* *kind: "run", "sweep" or "broken"; *cells: of a sweep. */
+static void describe(const struct record_queued *item, struct text *out, const char **kind,
+                     size_t *cells)
+{
+    struct record_queue_options options = options_of(item);
+    struct spec_sweep s;
+    struct err e;
+
+    *cells = 1;
+    spec_sweep_init(&s);
+    if (read_item(item, &s, &e) != ERR_OK) {
+        *kind = "broken";
+        text_add_clean(out, e.text);
+    } else if (spec_sweep_varies(&s)) {
+        *kind = "sweep";
+        *cells = spec_sweep_cells(&s);
+        describe_sweep(&s, options.max_cells, out);
+    } else {
+        *kind = "run";
+        if (options.resume[0]) {
+            text_add_clean(out, options.resume);
+            text_add(out, " goes on: ");
+        }
+        describe_run(&s.base, out);
+    }
+    spec_sweep_free(&s);
+}
+
+/* ---- listing ---- */
+
+void queue_add_object(struct text *out, const struct record_queued *item)
+{
+    struct record_queue_options options = options_of(item);
+    struct text what = {0};
+    const char *kind;
+    size_t cells;
+
+    describe(item, &what, &kind, &cells);
+    text_addf(out, "{\"number\": %lld, ", (long long)item->number);
+    cli_json_field(out, "name", item->name);
+    text_add(out, ", ");
+    cli_json_field(out, "file", item->file);
+    text_add(out, ", ");
+    cli_json_field(out, "kind", kind);
+    if (!strcmp(kind, "sweep"))
+        text_addf(out, ", \"cells\": %zu", cells);
+    if (queue_wants_alone(item))
+        text_add(out, ", \"alone\": true");
+    text_add(out, ", ");
+    if (options.resume[0]) {
+        cli_json_field(out, "resume", options.resume);
+        text_add(out, ", ");
+    }
+    cli_json_field(out, !strcmp(kind, "broken") ? "problem" : "what", text_str(&what));
+    text_add(out, "}");
+    text_free(&what);
+}
+
+static void add_table(struct text *out, const struct record_queued *list, size_t n)
+{
+    char **label = record_queue_labels(list, n);
+    struct cli_table table;
+
+    cli_table_start(&table, "-number|name|what");
+    for (size_t i = 0; i < n; i++) {
+        struct text what = {0}, apart = {0};
+        const char *kind;
+        size_t cells;
+
+        describe(&list[i], &what, &kind, &cells);
+        if (list[i].number)
+            cli_table_addf(&table, "%lld", (long long)list[i].number);
+        else
+            cli_table_add(&table, "-");
+        cli_table_add(&table, list[i].name);
+        if (options_of(&list[i]).resume[0]) /* it is told apart by its run */
+            label[i][0] = 0;
+        text_add_clean(&apart, label[i]);
+        cli_table_addf(&table, "%s%s%s%s%s", !strcmp(kind, "broken") ? "broken: " : "",
+                       text_str(&apart), apart.n ? "; " : "", text_str(&what),
+                       queue_wants_alone(&list[i]) ? ", alone on this machine" : "");
+        text_free(&apart);
+        text_free(&what);
+    }
+    cli_table_fit(&table, cli_limit(STDOUT_FILENO), (const char *const[]){NULL}, "what", false);
+    cli_table_text(&table, out);
+    cli_table_free(&table);
+    record_queue_free_labels(label, n);
+}
+
+/* The process that is at work on these results; 0: none. elsewhere: on others, on this machine. */
+int64_t queue_at_work(bool elsewhere)
+{
+    struct record_working *working = NULL;
+    size_t n = elsewhere ? record_computing_list(&working) : record_working_list(&working);
+    int64_t pid = 0;
+
+    for (size_t i = 0; i < n && !pid; i++)
+        if (record_working_same(working[i].results, cli_results()) != elsewhere)
+            pid = working[i].pid;
+    free(working);
+    return pid;
+}
+
+/* Who takes from it, now or as soon as he may, or that nobody does. first: of those that wait. */
+void queue_say_taker(const struct record_queued *first)
+{
+    int64_t owner = record_queue_owner(cli_results()), pid = queue_at_work(false);
+    int64_t taker = owner ? owner : record_taking_pid(cli_results());
+
+    if (!pid && first && queue_wants_alone(first))
+        pid = queue_at_work(true);
+
+    if (taker && pid && taker != pid)
+        cli_talk("process %lld takes from it when process %lld has ended", (long long)taker,
+                 (long long)pid);
+    else if (taker)
+        cli_talk("process %lld takes from it", (long long)taker);
+    else
+        cli_talk("nobody takes from it now: `chorus queue run%s` does, or an open workbench",
+                 again());
+}
+
+static int list(bool json, bool quiet)
+{
+    struct record_queued *items;
+    struct text out = {0}, shown = {0};
+    struct err e;
+    size_t n;
+    int code = cli_check_results();
+
+    if (code != CLI_ON)
+        return code;
+    code = 0;
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (json) {
+        text_add(&out, "[");
+        for (size_t i = 0; i < n; i++) {
+            text_add(&out, i ? ",\n " : "");
+            queue_add_object(&out, &items[i]);
+        }
+        text_add(&out, "]\n");
+    } else if (n) {
+        add_table(&out, items, n);
+    }
+    if (out.n)
+        code = cli_print(&out);
+    if (!n && !quiet) {
+        text_add_clean(&shown, cli_results());
+        cli_talk("nothing waits in %s/queue; `chorus run --queue` adds to it", text_str(&shown));
+    } else if (!json && !quiet) {
+        queue_say_taker(items);
+    }
+    record_queue_free(items, n);
+    text_free(&out);
+    text_free(&shown);
+    return code;
+}
+
+/* ---- rm and move ---- */
+
+/* By its number, its file, or its name where no other one has that. */
+static enum err_code find(const char *word, struct record_queued *items, size_t n, size_t *at,
+                          struct err *e)
+{
+    struct text shown = {0};
+    int64_t number;
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(items[i].file, word) ||
+            (text_to_int(word, &number) && number > 0 && items[i].number == number)) {
+            *at = i;
+            return ERR_OK;
+        }
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(items[i].name, word)) {
+            *at = i;
+            found++;
+        }
+    if (found == 1)
+        return ERR_OK;
+    text_add_clean(&shown, word);
+    if (found)
+        err_set(e, ERR_INPUT, "%s of those that wait are named %.60s: name one by its number",
+                TEXT_COUNT(found), text_str(&shown));
+    else
+        err_set(e, ERR_INPUT,
+                "nothing of number or name %.60s waits; `chorus queue%s` lists what does",
+                shown.n ? text_str(&shown) : "''", again());
+    text_free(&shown);
+    return e->code;
+}
+
+/* "2..5", "3..", "..4": numbers, of which some may be gone. */
+static bool read_range(const char *word, int64_t *lo, int64_t *hi)
+{
+    const char *dots = strstr(word, "..");
+    char *first;
+    bool is;
+
+    if (!dots || !strcmp(word, ".."))
+        return false;
+    first = mem_text_n(word, (size_t)(dots - word));
+    *lo = 1;
+    *hi = INT64_MAX;
+    is = (!*first || text_to_int(first, lo)) && (!dots[2] || text_to_int(dots + 2, hi));
+    free(first);
+    return is;
+}
+
+/* Marks what a word chooses: one, or those of a range. */
+static enum err_code choose(const char *word, struct record_queued *items, size_t n, bool *chosen,
+                            struct err *e)
+{
+    int64_t lo, hi;
+    size_t at = 0;
+    bool any = false;
+
+    if (!read_range(word, &lo, &hi)) {
+        TRY(find(word, items, n, &at, e));
+        chosen[at] = true;
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (items[i].number > 0 && items[i].number >= lo && items[i].number <= hi)
+            any = chosen[i] = true;
+    return any ? ERR_OK
+               : err_set(e, ERR_INPUT,
+                         "nothing of a number in %.60s waits; `chorus queue%s` lists what does",
+                         word, again());
+}
+
+/* Each is found before the first one goes. */
+static int remove_all(int count, char **words, bool quiet)
+{
+    struct record_queued *items;
+    size_t n;
+    bool *chosen;
+    struct err e;
+    int code = 0;
+
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
+        return cli_fail(&e);
+    chosen = mem_new(n + 1, sizeof *chosen);
+    for (int i = 0; i < count && !code; i++)
+        if (choose(words[i], items, n, chosen, &e) != ERR_OK)
+            code = cli_fail(&e);
+    for (size_t i = 0; i < n && !code; i++) {
+        if (!chosen[i])
+            continue;
+        if (record_queue_remove(cli_results(), &items[i], &e) != ERR_OK)
+            code = cli_fail(&e);
+        else if (!quiet)
+            cli_talk("%s is out of the queue", items[i].file);
+    }
+    record_queue_free(items, n);
+    free(chosen);
+    return code;
+}
+
+static bool read_by(const char *word, int64_t *by)
+{
+    static const struct {
+        const char *word;
+        int64_t by;
+    } words[] = {{"up", -1}, {"down", 1}, {"first", INT64_MIN}, {"last", INT64_MAX}};
+
+    for (size_t i = 0; i < MEM_COUNT(words); i++)
+        if (!strcmp(words[i].word, word)) {
+            *by = words[i].by;
+            return true;
+        }
+    return text_to_int(word[0] == '+' ? word + 1 : word, by);
+}
+
+/* Where it stands now. */
+static void say_place(const struct record_queued *item)
+{
+    struct record_queued *items;
+    struct text line = {0};
+    size_t n, at = 0;
+
+    if (record_queue_list(cli_results(), &items, &n, NULL) != ERR_OK)
+        return;
+    while (at < n && items[at].id != item->id)
+        at++;
+    if (at < n) {
+        text_add_clean(&line, items[at].name);
+        text_add(&line, " is now ");
+        cells_add_place(&line, at + 1, n);
+        if (at) {
+            text_add(&line, ", behind ");
+            text_add_clean(&line, items[at - 1].name);
+        }
+        cli_talk("%s", text_str(&line));
+    }
+    record_queue_free(items, n);
+    text_free(&line);
+}
+
+static int move(const char *word, const char *places, bool quiet, bool json)
+{
+    struct record_queued *items;
+    struct text shown = {0};
+    struct err e;
+    size_t n, at = 0;
+    int64_t by;
+    int code = 0;
+
+    if (!read_by(places, &by)) {
+        text_add_clean(&shown, places);
+        code =
+            cli_refuse("queue move %.60s: by so many places, 2 later or -2 earlier; or up, down, "
+                       "first, last",
+                       text_str(&shown));
+        text_free(&shown);
+        return code;
+    }
+    if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (find(word, items, n, &at, &e) != ERR_OK ||
+        record_queue_move(cli_results(), &items[at], by, &e) != ERR_OK)
+        code = cli_fail(&e);
+    else if (!quiet)
+        say_place(&items[at]);
+    record_queue_free(items, n);
+    return code ? code : list(json, quiet);
+}
+
+/* NAME KEY=VALUE... PLACES; places: where it was taken for an option. */
+static int move_cells(int argc, char **argv, const char *sweep, const char *places)
+{
+    int64_t by;
+
+    if (!places)
+        places = argv[--argc];
+    if (!read_by(places, &by))
+        return cli_refuse(
+            "queue move %.60s: by so many places, 2 later or -2 earlier; or up, down, "
+            "first, last",
+            places);
+    return cells_move(sweep, argv, argc, by);
+}
+
+static int run_in_background(bool quiet)
+{
+    struct err e;
+
+    if (drive_leave(NULL, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (!quiet)
+        queue_say_taker(NULL);
+    return 0;
+}
+
+static int dispatch(int argc, char **argv, const char *places, bool bad_before, bool quiet,
+                    bool json)
+{
+    struct text shown = {0};
+    char sweep[128];
+    int code;
+
+    if (argc == 1)
+        return list(json, quiet);
+    if (!strcmp(argv[1], "run"))
+        return argc == 2 ? take_queue(bad_before, quiet, json)
+                         : cli_refuse("queue run takes no names: it runs what waits, in its order");
+    if (!strcmp(argv[1], "rm"))
+        return argc > 2
+                   ? remove_all(argc - 2, argv + 2, quiet)
+                   : cli_refuse("queue rm needs a number; `chorus queue%s` lists them", again());
+    if (!strcmp(argv[1], "move")) {
+        if (argc + (places != NULL) > 4 && strchr(argv[3], '=') && sweeps_find(argv[2], sweep))
+            return move_cells(argc - 3, argv + 3, sweep, places);
+        if (argc == 4 && !places)
+            return move(argv[2], argv[3], quiet, json);
+        if (argc + (places != NULL) > 4 && strchr(argv[3], '='))
+            return sweeps_refuse(argv[2]);
+        return argc == 3 && places
+                   ? move(argv[2], places, quiet, json)
+                   : cli_refuse(
+                         "queue move needs a number and by how many places: queue move 3 -1");
+    }
+    text_add_clean(&shown, argv[1]);
+    code = cli_refuse("queue knows run, rm and move, not %.60s", text_str(&shown));
+    text_free(&shown);
+    return code;
+}
+
+int cli_queue(int argc, char **argv)
+{
+    const char *places = NULL;
+    bool quiet = false, json = false, background = false, bad_before = false;
+    const struct cli_option options[] = {
+        {"--background", NULL, "queue run: in a process of its own, and returns", &background},
+        {"--quiet", NULL, "says nothing but the result", &quiet},
+        {"--json", NULL, "prints objects", &json},
+        {"--bad-before", NULL, NULL, &bad_before}, /* of restart_program */
+        {NULL, NULL, NULL, NULL},
+    };
+    int64_t number;
+    int code;
+
+    /* "-2" is a number here and no option. */
+    for (int i = 3; i < argc && !strcmp(argv[1], "move"); i++)
+        if (!places && argv[i][0] == '-' && text_to_int(argv[i], &number)) {
+            places = argv[i];
+            memmove(&argv[i], &argv[i + 1], (size_t)(argc - i) * sizeof *argv);
+            argc--;
+        }
+    code = cli_options(&usage, options, &argc, argv);
+    if (code != CLI_ON)
+        return code;
+    if (background && (argc != 2 || strcmp(argv[1], "run") != 0))
+        return cli_refuse("queue --background is for queue run");
+    return background ? run_in_background(quiet)
+                      : dispatch(argc, argv, places, bad_before, quiet, json);
+}
