@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "draw/grid.h"
 #include "draw/ink/words.h"
-#include "ui/key.h"
+#include "ui/term/key.h"
 
 #include <time.h>
 

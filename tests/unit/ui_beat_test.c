@@ -1,19 +1,19 @@
 /* When frames are drawn: at once after a rest, and never more than twenty in a second. */
 #include "tests/test.h"
-#include "ui/beat.h"
+#include "ui/term/frame_rate.h"
 
 #define MS 1000000ull
 
 TEST(frames_come_at_once_after_a_rest)
 {
-    struct beat b = {0};
+    struct frame_rate b = {0};
     uint64_t now = 5000 * MS;
 
     for (int key = 0; key < 20; key++) { /* each with an answer right behind it */
-        CHECK_INT(beat_wait(&b, now, true), 0);
-        beat_drawn(&b, now);
-        CHECK_INT(beat_wait(&b, now + MS, true), 0);
-        beat_drawn(&b, now + MS);
+        CHECK_INT(frame_rate_wait(&b, now, true), 0);
+        frame_rate_drawn(&b, now);
+        CHECK_INT(frame_rate_wait(&b, now + MS, true), 0);
+        frame_rate_drawn(&b, now + MS);
         now += 130 * MS;
     }
 }
@@ -21,15 +21,15 @@ TEST(frames_come_at_once_after_a_rest)
 /* The most frames of any second; how many there were: *n. */
 static int most_of(bool asked, int *n)
 {
-    struct beat b = {0};
+    struct frame_rate b = {0};
     uint64_t at[400], now = 1000 * MS;
     int most = 0;
 
     for (*n = 0; now < 11000 * MS; now += MS) {
         if (now > 4000 * MS && now < 6000 * MS) /* a rest, to save frames up */
             continue;
-        if (!beat_wait(&b, now, asked) && *n < 400) {
-            beat_drawn(&b, now);
+        if (!frame_rate_wait(&b, now, asked) && *n < 400) {
+            frame_rate_drawn(&b, now);
             at[(*n)++] = now;
         }
     }
@@ -47,19 +47,19 @@ TEST(no_second_has_more_than_twenty)
 {
     int n;
 
-    CHECK(most_of(true, &n) <= BEAT_FRAMES);
+    CHECK(most_of(true, &n) <= FRAME_RATE_FRAMES);
     CHECK(n > 100); /* and it is no slide show */
 }
 
 TEST(what_moves_by_itself_takes_fewer)
 {
-    struct beat b = {0};
+    struct frame_rate b = {0};
     int n;
 
-    CHECK_INT(most_of(false, &n), BEAT_UNASKED);
+    CHECK_INT(most_of(false, &n), FRAME_RATE_UNASKED);
     CHECK(n > 50);
-    CHECK_INT(beat_wait(&b, MS, false), 0); /* the first one at once */
-    beat_drawn(&b, MS);
-    CHECK(beat_wait(&b, 2 * MS, false) > 100 * MS);
-    CHECK_INT(beat_wait(&b, 2 * MS, true), 0); /* and what answers a key */
+    CHECK_INT(frame_rate_wait(&b, MS, false), 0); /* the first one at once */
+    frame_rate_drawn(&b, MS);
+    CHECK(frame_rate_wait(&b, 2 * MS, false) > 100 * MS);
+    CHECK_INT(frame_rate_wait(&b, 2 * MS, true), 0); /* and what answers a key */
 }

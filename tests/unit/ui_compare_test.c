@@ -1,8 +1,8 @@
 /* Marked runs beside each other: what is loaded, focused, read at the cursor, equal, and drawn. */
 #include "ui_runs_kit.h"
 
-#include "ui/app_int.h"
-#include "ui/compare_int.h"
+#include "ui/app/app_int.h"
+#include "ui/compare/compare_int.h"
 
 static const double low[] = {0.25, 0.5, 0.5, 0.625}, high[] = {0.5, 0.625, 0.75, 0.875};
 

@@ -3,7 +3,7 @@
 #define CHORUS_TESTS_UI_FEED_KIT_H
 
 #include "tests/unit/record_help.h"
-#include "ui/feed_int.h"
+#include "ui/feed/feed_int.h"
 
 static uint64_t kit_now = 1000000000000u;
 static uint64_t kit_ns(void)

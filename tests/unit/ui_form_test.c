@@ -4,9 +4,9 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "ui/form.h"
-#include "ui/key.h"
-#include "ui/line.h"
+#include "ui/setup/form.h"
+#include "ui/term/key.h"
+#include "ui/widgets/line.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #include "base/mem.h"
 #include "tests/test.h"
-#include "ui/jobs.h"
+#include "ui/tasks/jobs.h"
 
 #include <errno.h>
 #include <poll.h>

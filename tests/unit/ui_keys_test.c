@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "base/mem.h"
-#include "ui/app_int.h"
+#include "ui/app/app_int.h"
 
 TEST(every_key_of_every_screen_is_one_and_explained)
 {

@@ -1,8 +1,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "tests/test.h"
-#include "ui/app_int.h"
-#include "ui/logview_int.h"
+#include "ui/app/app_int.h"
+#include "ui/log/logview_int.h"
 
 #include <stdlib.h>
 #include <string.h>

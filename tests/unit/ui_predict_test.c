@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "tests/test.h"
-#include "ui/predictview_int.h"
+#include "ui/predict/predictview_int.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* The table of all runs: filter, order, folding, columns, and how it is drawn in all its states. */
 #include "ui_runs_kit.h"
 
-#include "ui/app_int.h"
-#include "ui/results_int.h"
-#include "ui/runkeys.h"
+#include "ui/app/app_int.h"
+#include "ui/results/results_int.h"
+#include "ui/app/runkeys.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

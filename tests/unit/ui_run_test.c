@@ -1,10 +1,10 @@
 /* The Run screen, drawn: nothing, a run as it goes, an ensemble, ends of all kinds, any size. */
 #include "tests/unit/ui_feed_kit.h"
 #include "tests/unit/ui_other_kit.h"
-#include "ui/app_int.h"
-#include "ui/claim.h"
-#include "ui/runview_int.h"
-#include "ui/setup_int.h"
+#include "ui/app/app_int.h"
+#include "ui/app/claim.h"
+#include "ui/run/runview_int.h"
+#include "ui/setup/setup_int.h"
 
 struct shown {
     struct kit k;

@@ -4,8 +4,8 @@
 #define CHORUS_TESTS_UI_RUNS_KIT_H
 
 #include "record_help.h"
-#include "ui/app.h"
-#include "ui/share.h"
+#include "ui/app/app.h"
+#include "ui/widgets/share.h"
 
 #include <poll.h>
 

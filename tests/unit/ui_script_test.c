@@ -1,6 +1,6 @@
 /* A script of keys, turn by turn. */
 #include "tests/unit/record_help.h"
-#include "ui/app_int.h"
+#include "ui/app/app_int.h"
 
 static uint64_t now = 1000000000;
 static uint64_t stopped_ns(void)

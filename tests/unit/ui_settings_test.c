@@ -1,7 +1,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "tests/test.h"
-#include "ui/settings.h"
+#include "ui/app/settings.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "net/net.h"
 #include "tests/test.h"
-#include "ui/claim.h"
-#include "ui/setup_int.h"
+#include "ui/app/claim.h"
+#include "ui/setup/setup_int.h"
 
 #include <poll.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* A folder on a disk that does not answer: keys go on being taken, and what comes late comes in order
  * or, where it is of no use any more, not at all. */
 #include "record/queue/queue.h"
-#include "ui/app_int.h"
+#include "ui/app/app_int.h"
 #include "ui_setup_kit.h"
 
 #include <fcntl.h>

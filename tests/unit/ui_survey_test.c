@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "base/mem.h"
-#include "ui/account.h"
+#include "ui/setup/account.h"
 
 static struct survey *of(const char *text)
 {

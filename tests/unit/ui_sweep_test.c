@@ -4,11 +4,11 @@
 #include "draw/paper.h"
 #include "tests/unit/record_help.h"
 #include "tests/unit/ui_other_kit.h"
-#include "ui/app_int.h"
-#include "ui/claim.h"
-#include "ui/setup_int.h"
-#include "ui/share.h"
-#include "ui/sweepview_int.h"
+#include "ui/app/app_int.h"
+#include "ui/app/claim.h"
+#include "ui/setup/setup_int.h"
+#include "ui/widgets/share.h"
+#include "ui/sweep/sweepview_int.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* What is not read yet: Predict says so and takes a run as soon as it can; Log reads what was chosen last. */
 #include "ui_runs_kit.h"
 
-#include "ui/app_int.h"
-#include "ui/predictview_int.h"
+#include "ui/app/app_int.h"
+#include "ui/predict/predictview_int.h"
 
 static void hear(void *user, const char *verb, const char *line)
 {

@@ -3,8 +3,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "tests/test.h"
-#include "ui/app_int.h"
-#include "ui/setup_int.h"
+#include "ui/app/app_int.h"
+#include "ui/setup/setup_int.h"
 
 #include <poll.h>
 #include <pthread.h>

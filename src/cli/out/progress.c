@@ -201,14 +201,14 @@ void progress_set(struct progress *p, int64_t epochs, int64_t steps_per_epoch, i
     if (v->epoch > epochs)
         v->epoch = epochs;
     p->members = members;
-    pace_start(&p->pace, steps_done);
+    time_left_start(&p->pace, steps_done);
 }
 
 static void guess_left(struct progress *p)
 {
     struct progress_view *v = &p->view;
 
-    v->left_seconds = pace_left(&p->pace, v->steps - v->step, v->epochs - v->epoch + 1);
+    v->left_seconds = time_left_seconds(&p->pace, v->steps - v->step, v->epochs - v->epoch + 1);
 }
 
 void progress_step(struct progress *p, int64_t step, double loss, double acc,
@@ -216,7 +216,7 @@ void progress_step(struct progress *p, int64_t step, double loss, double acc,
 {
     struct progress_view *v = &p->view;
 
-    pace_step(&p->pace, step, train_seconds);
+    time_left_step(&p->pace, step, train_seconds);
     v->step = step;
     if (v->steps_per_epoch && step > 0)
         v->epoch = (step - 1) / v->steps_per_epoch + 1;
@@ -248,7 +248,7 @@ void progress_epoch(struct progress *p, const struct progress_row *row, int64_t 
     own.eval_seconds -= p->last_eval_seconds;
     p->last_train_seconds = row->train_seconds;
     p->last_eval_seconds = row->eval_seconds;
-    pace_evaluation(&p->pace, own.eval_seconds);
+    time_left_evaluation(&p->pace, own.eval_seconds);
     if (step > p->view.step)
         p->view.step = step;
     if (own.images_per_second > 0)

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "record/run/reader.h"
-#include "ui/pace.h"
+#include "ui/feed/time_left.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ struct progress {
     int members;
     int64_t max_steps;
     struct progress_view view;
-    struct pace pace;
+    struct time_left pace;
     double last_train_seconds, last_eval_seconds; /* cumulative, of the epoch before */
     uint64_t drawn;                               /* clock_ns of the last redraw */
     const char *label; /* in front of its lines, where several are shown; NULL */

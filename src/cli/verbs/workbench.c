@@ -12,7 +12,7 @@
 #include "data/places.h"
 #include "engine/engine.h"
 #include "net/net.h"
-#include "ui/app.h"
+#include "ui/app/app.h"
 
 #include <limits.h>
 #include <stdio.h>

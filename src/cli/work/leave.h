@@ -2,7 +2,7 @@
 #ifndef CHORUS_CLI_WORK_LEAVE_H
 #define CHORUS_CLI_WORK_LEAVE_H
 
-#include "ui/app.h"
+#include "ui/app/app.h"
 #include "wire/wire.h"
 
 struct engine;

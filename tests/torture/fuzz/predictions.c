@@ -3,7 +3,7 @@
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "record/file/safetensors.h"
-#include "ui/predictview_int.h"
+#include "ui/predict/predictview_int.h"
 
 #include <stdlib.h>
 

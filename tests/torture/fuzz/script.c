@@ -2,7 +2,7 @@
  * read back as they were written. */
 #include "tests/torture/fuzz/fuzz.h"
 
-#include "ui/app_int.h"
+#include "ui/app/app_int.h"
 
 #include <stdlib.h>
 #include <string.h>

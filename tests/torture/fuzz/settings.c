@@ -3,7 +3,7 @@
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/text.h"
-#include "ui/settings.h"
+#include "ui/app/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "cli/out/report/averaged.h"
 #include "cli/version.h"
-#include "ui/jobs.h"
+#include "ui/tasks/jobs.h"
 
 #include <ctype.h>
 #include <stdio.h>

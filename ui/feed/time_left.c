@@ -1,0 +1,33 @@
+#include "ui/feed/time_left.h"
+
+#include <math.h>
+
+void time_left_start(struct time_left *p, int64_t steps_done)
+{
+    *p = (struct time_left){.last_step = steps_done, .last_seconds = -1};
+}
+
+void time_left_step(struct time_left *p, int64_t step, double train_seconds)
+{
+    if (p->last_seconds >= 0 && step > p->last_step && train_seconds > p->last_seconds) {
+        double now = (train_seconds - p->last_seconds) / (double)(step - p->last_step);
+
+        p->step_seconds = p->step_seconds > 0 ? 0.8 * p->step_seconds + 0.2 * now : now;
+    }
+    p->last_step = step;
+    p->last_seconds = train_seconds;
+}
+
+void time_left_evaluation(struct time_left *p, double seconds)
+{
+    if (seconds >= 0)
+        p->eval_seconds = seconds;
+}
+
+double time_left_seconds(const struct time_left *p, int64_t steps, int64_t evaluations)
+{
+    if (p->step_seconds <= 0 || steps < 0)
+        return NAN;
+    return p->step_seconds * (double)steps +
+           (steps > 0 ? p->eval_seconds * (double)evaluations : 0);
+}

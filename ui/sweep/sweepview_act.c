@@ -1,0 +1,378 @@
+/* What is done to a sweep from its screen. */
+#include "ui/sweep/sweepview_int.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "ui/app/claim.h"
+#include "ui/app/runkeys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_paused(const struct sweepview *v)
+{
+    return wire_sweep_is_paused(sweepview_is(v));
+}
+
+/* ---- going on ---- */
+
+struct going { /* while the machine is claimed for it */
+    struct sweepview *view;
+    char *name;
+    size_t asked; /* the cell that it is about */
+    sweepview_deed *act;
+};
+
+static void begin_going(void *user, enum claim_how how, bool elsewhere)
+{
+    struct going *g = user;
+    struct sweepview *v = g->view;
+    size_t asked = v->asked; /* of a question that has come since */
+
+    (void)elsewhere;
+    if (how == CLAIM_NOW && sweepview_still_shown(v, g->name)) {
+        sweepview_merge(v);
+        v->asked = g->asked;
+        if (sweepview_works(v))
+            g->act(v);
+        v->asked = asked;
+    }
+    free(g->name);
+    free(g);
+}
+
+void sweepview_let_act(struct sweepview *v, sweepview_deed *act)
+{
+    struct going *g;
+
+    if (!wire_sweep_has_paused(sweepview_is(v))) {
+        act(v);
+        return;
+    }
+    g = mem_new(1, sizeof *g);
+    *g = (struct going){.view = v, .name = mem_text(v->name), .asked = v->asked, .act = act};
+    claim_machine(v->app, false, begin_going, g); /* what is paused keeps its process */
+}
+
+/* To what went on meanwhile it would be that a stop is taken back. */
+static void let_go(struct sweepview *v)
+{
+    if (!is_paused(v))
+        return;
+    sweepview_did(v, "go", "");
+    if (v->own)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
+    else
+        sweepview_control(v, "go", "to go on");
+}
+
+static void pause_sweep(struct sweepview *v)
+{
+    if (!sweepview_works(v))
+        return;
+    if (is_paused(v)) {
+        sweepview_let_act(v, let_go);
+        return;
+    }
+    sweepview_did(v, "pause", "");
+    if (v->own)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_PAUSE});
+    else
+        sweepview_control(v, "pause", "to pause");
+}
+
+/* ---- stops ---- */
+
+static void stop_with(struct sweepview *v, int answer)
+{
+    static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
+    static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
+    static const char *const said[] = {"to stop after the running cells; R takes that back",
+                                       "to stop after this epoch; R takes that back",
+                                       "to stop now; R goes on with it"};
+    static const char *const options[] = {"--after-cells", "--after-epoch", ""};
+
+    sweepview_did(v, "stop", options[answer]);
+    if (!v->own) {
+        sweepview_control(v, lines[answer], said[answer]);
+        return;
+    }
+    sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
+    if (answer < 2)
+        app_log_from(v->app, LOG_INFO, v->sweep->name,
+                     answer == 0 ? "the sweep stops after the running cells"
+                                 : "stopping after this epoch; R takes that back");
+}
+
+static void stop_after_cells(struct sweepview *v)
+{
+    stop_with(v, 0);
+}
+
+static void stop_after_epoch(struct sweepview *v)
+{
+    stop_with(v, 1);
+}
+
+static void stop_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer < 0 || answer > 2 || !sweepview_still_asked(v))
+        return;
+    sweepview_merge(v);
+    if (!sweepview_works(v))
+        return;
+    if (answer == 2)
+        stop_with(v, answer);
+    else
+        sweepview_let_act(v, answer == 0 ? stop_after_cells : stop_after_epoch);
+}
+
+/* What is paused goes on with the first one. */
+static void take_stop_back(struct sweepview *v)
+{
+    bool once = wire_sweep_takes_back(sweepview_is(v));
+
+    sweepview_did(v, "go", once ? "" : "--no-stop");
+    for (int i = 0; v->own && i < (once ? 1 : 2); i++)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
+    if (!v->own)
+        sweepview_control(v, once ? "go" : "go\ngo",
+                          sweepview_is(v)->after_epoch ? "to go on after this epoch too"
+                                                       : "to begin further cells again");
+}
+
+static bool will_stop(const struct sweepview *v)
+{
+    return wire_sweep_stops_later(sweepview_is(v));
+}
+
+static void other_stop_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer != 0) {
+        stop_chosen(v, answer);
+        return;
+    }
+    if (!sweepview_still_asked(v))
+        return;
+    sweepview_merge(v);
+    if (sweepview_works(v) && will_stop(v))
+        sweepview_let_act(v, take_stop_back);
+}
+
+/* Of a stop at the end of this epoch nothing but one at once is sooner. */
+static void sooner_stop_chosen(void *user, int answer)
+{
+    other_stop_chosen(user, answer == 1 ? 2 : answer == 0 ? 0 : -1);
+}
+
+/* Of what waits for room on the disk, which comes to no end of an epoch. */
+static void full_stop_chosen(void *user, int answer)
+{
+    if (answer == 0)
+        stop_chosen(user, 2);
+}
+
+static void stop_sweep(struct sweepview *v)
+{
+    static const char *const answers[] = {"after the running cells", "end of this epoch",
+                                          "now; R goes on with it", "cancel", NULL};
+    static const char *const others[] = {RUNKEYS_SWEEP_BACK, "end of this epoch",
+                                         "now; R goes on with it", "cancel", NULL};
+    static const char *const sooner[] = {RUNKEYS_SWEEP_BACK, "now; R goes on with it", "cancel",
+                                         NULL};
+    static const char *const full[] = {"now; R goes on with it", "cancel", NULL};
+    bool waits, stops, ends;
+    struct text question = {0};
+
+    if (!sweepview_works(v))
+        return;
+    waits = wire_sweep_lacks_room(sweepview_is(v));
+    stops = will_stop(v);
+    ends = stops && sweepview_is(v)->after_epoch;
+    sweepview_remember_asked(v);
+    if (stops && !waits)
+        text_add(&question, is_paused(v) ? "It is paused, and " : "It ");
+    text_add(&question, waits   ? "Stop this sweep? It waits for room on the disk."
+                        : ends  ? "stops after this epoch. Something else?"
+                        : stops ? "stops after the running cells. Something else?"
+                                : "Stop this sweep? What has no result yet is kept for later.");
+    if (v->own)
+        screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
+    app_ask(v->app, text_str(&question),
+            waits   ? full
+            : ends  ? sooner
+            : stops ? others
+                    : answers,
+            waits   ? full_stop_chosen
+            : ends  ? sooner_stop_chosen
+            : stops ? other_stop_chosen
+                    : stop_chosen,
+            v);
+    text_free(&question);
+}
+
+enum how_far { GO_ON, GO_TO_END, TRY_FAILED }; /* to its end: whatever --max-cells left, too */
+
+struct starting { /* a sweep, while the machine is claimed for it */
+    struct sweepview *view;
+    struct wire_sweep *start;
+    size_t bytes;
+    char option[48]; /* of the command that does the same */
+};
+
+static void begin_sweep(void *user, enum claim_how how, bool elsewhere)
+{
+    struct starting *b = user;
+    struct sweepview *v = b->view;
+    struct err e;
+
+    (void)elsewhere;
+    if (how == CLAIM_NOW && !feed_start_sweep(v->app->feed, b->start, b->bytes, &e)) {
+        app_say(v->app, GRID_BAD, "%s", e.text);
+    } else if (how == CLAIM_NOW) {
+        const char *name = b->start->name;
+
+        app_did(v->app, "resume", &name, 1, b->option);
+        app_say(v->app, GRID_GOOD, "%s goes on.", name);
+        v->failed_again = b->start->failed;
+        v->merged_ns = 0;
+    }
+    free(b->start);
+    free(b);
+}
+
+/* Behind what runs here already. */
+static void queue_sweep(struct sweepview *v, const struct record_queue_options *o)
+{
+    struct record_queue_options options = *o;
+
+    snprintf(options.name, sizeof options.name, "%s", v->sweep->name);
+    options.alone = false;
+    screen_setup_queue_sweep(v->app->screen[SCREEN_SETUP], &v->sweep->spec, &options);
+}
+
+static void start_sweep(struct sweepview *v, enum how_far far)
+{
+    const struct sweepview_sweep *s = v->sweep;
+    struct record_queue_options options = s->options;
+    struct starting *b;
+    struct wire_sweep *start;
+
+    options.failed = far == TRY_FAILED;
+    if (far == GO_TO_END)
+        options.max_cells = (int64_t)sweepview_possible(s);
+    if (feed_busy(v->app->feed)) {
+        queue_sweep(v, &options);
+        return;
+    }
+    b = mem_new(1, sizeof *b);
+    b->view = v;
+    b->start = start = wire_sweep_new(&s->spec, s->name, &b->bytes);
+    start->grid = options.grid;
+    start->failed = options.failed;
+    start->jobs = (int32_t)options.jobs;
+    start->max_cells = options.max_cells;
+    if (far == TRY_FAILED)
+        snprintf(b->option, sizeof b->option, "--failed");
+    else if (far == GO_TO_END)
+        snprintf(b->option, sizeof b->option, "--max-cells %lld", (long long)options.max_cells);
+    claim_machine(v->app, false, begin_sweep, b);
+}
+
+static void rest_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer == 0 && sweepview_still_asked(v))
+        start_sweep(v, GO_TO_END);
+}
+
+static void ask_for_rest(struct sweepview *v)
+{
+    static const char *const answers[] = {"the rest too", "cancel", NULL};
+    struct text question = {0};
+
+    text_add(&question, "What was asked for is done; ");
+    sweepview_add_beyond(v->sweep, &question);
+    text_add(&question, ". Go on with the rest?");
+    sweepview_remember_asked(v);
+    app_ask(v->app, text_str(&question), answers, rest_chosen, v);
+    text_free(&question);
+}
+
+static void go_on(struct sweepview *v)
+{
+    bool lives = v->own || v->sweep->live;
+
+    if (lives && will_stop(v))
+        sweepview_let_act(v, take_stop_back);
+    else if (lives && is_paused(v))
+        pause_sweep(v); /* as p: that lets it go on */
+    else if (lives)
+        app_say(v->app, GRID_DIM, RUNKEYS_AT_WORK);
+    else if (sweepview_open(v->sweep))
+        start_sweep(v, GO_ON);
+    else if (sweepview_beyond(v->sweep))
+        ask_for_rest(v);
+    else
+        app_say(
+            v->app, GRID_DIM,
+            "No cell waits: each has its result, or was dropped; F trains those again that have no "
+            "good end.");
+}
+
+static void again_chosen(void *user, int answer)
+{
+    struct sweepview *v = user;
+
+    if (answer == 0 && sweepview_still_asked(v))
+        start_sweep(v, TRY_FAILED);
+}
+
+static void failed_again(struct sweepview *v)
+{
+    static const char *const answers[] = {"train them again", "cancel", NULL};
+    size_t n = sweepview_failed(v->sweep, false);
+    struct text words = {0};
+
+    if (v->own || v->sweep->live) {
+        app_say(v->app, GRID_DIM, "It is at work: stop it first, or wait for its end.");
+        return;
+    }
+    if (n)
+        text_addf(&words, "Train %s cell%s without a good end again?", TEXT_COUNT(n), text_s(n));
+    else
+        text_add(&words, "No cell failed, diverged, ran out of memory or was dropped.");
+    sweepview_add_failed_beyond(v->sweep, &words);
+    sweepview_remember_asked(v);
+    if (n)
+        app_ask(v->app, text_str(&words), answers, again_chosen, v);
+    else
+        app_say(v->app, GRID_DIM, "%s", text_str(&words));
+    text_free(&words);
+}
+
+bool sweepview_act(struct sweepview *v, int32_t code)
+{
+    switch (code) {
+    case 'p':
+        pause_sweep(v);
+        return true;
+    case 'K':
+        stop_sweep(v);
+        return true;
+    case 'R':
+        go_on(v);
+        return true;
+    case 'F':
+        failed_again(v);
+        return true;
+    default:
+        return false;
+    }
+}

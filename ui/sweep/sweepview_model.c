@@ -1,0 +1,322 @@
+/* What a sweep's cells are and what they came to, as numbers. */
+#include "ui/sweep/sweepview_int.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sweepview_set_text(char **at, const char *text)
+{
+    free(*at);
+    *at = text && *text ? mem_text(text) : NULL;
+}
+
+/* ---- dimensions ---- */
+
+static void add_dim(struct sweepview_sweep *s, size_t axis)
+{
+    const struct spec_axis *a = &s->spec.axis[axis];
+    struct sweepview_dim *d;
+
+    s->dim = mem_resize(s->dim, s->dims + 1, sizeof *s->dim);
+    d = &s->dim[s->dims++];
+    *d = (struct sweepview_dim){.name = mem_text(a->key), .values = a->values, .axis = axis};
+    d->value = mem_new(d->values + 1, sizeof *d->value);
+    for (size_t i = 0; i < d->values; i++)
+        d->value[i] = mem_text(a->value[i]);
+}
+
+static void join_dim(struct sweepview_dim *d, const struct spec_axis *a)
+{
+    char *name = mem_textf("%s, %s", d->name, a->key);
+
+    free(d->name);
+    d->name = name;
+    for (size_t i = 0; i < d->values && i < a->values; i++) {
+        char *value = mem_textf("%s, %s", d->value[i], a->value[i]);
+
+        free(d->value[i]);
+        d->value[i] = value;
+    }
+}
+
+static void find_dims(struct sweepview_sweep *s)
+{
+    for (size_t i = 0; i < s->spec.axes; i++) {
+        const struct spec_axis *a = &s->spec.axis[i];
+        size_t d = 0;
+
+        while (d < s->dims && !(a->zip && s->spec.axis[s->dim[d].axis].zip == a->zip))
+            d++;
+        if (d < s->dims)
+            join_dim(&s->dim[d], a);
+        else
+            add_dim(s, i);
+    }
+    s->repeats_dim = s->dims;
+    for (size_t d = 0; d < s->dims && s->dims > 1; d++)
+        if (!strcmp(s->dim[d].name, "seed"))
+            s->repeats_dim = d;
+    if (s->repeats_dim < s->dims)
+        s->dim[s->repeats_dim].repeats = true;
+}
+
+/* Computed numbers in as few digits as tell them apart, paths by their last parts where those do. */
+static void shorten(struct sweepview_dim *d)
+{
+    const char **plain = mem_new(d->values + 1, sizeof *plain);
+    int digits;
+
+    d->brief = mem_new(d->values + 1, sizeof *d->brief);
+    for (size_t i = 0; i < d->values; i++) {
+        struct text value = {0};
+
+        spec_add_plain(&value, d->value[i]);
+        d->brief[i] = value.s ? value.s : mem_text("");
+        plain[i] = d->brief[i];
+    }
+    digits = text_least_digits(plain, d->values);
+    for (size_t i = 0; i < d->values; i++) {
+        struct text value = {0};
+        const char *slash = strrchr(d->brief[i], '/');
+        double x;
+
+        if (slash && slash[1] && !text_to_double(slash + 1, &x))
+            text_add(&value, slash + 1);
+        else
+            text_add_short(&value, d->brief[i], digits);
+        free(d->brief[i]);
+        d->brief[i] = value.s ? value.s : mem_text("");
+    }
+    free(plain);
+}
+
+static void number_groups(struct sweepview_sweep *s)
+{
+    size_t *place = mem_new(s->spec.axes + 1, sizeof *place), *at;
+
+    s->repeats = s->repeats_dim < s->dims ? s->dim[s->repeats_dim].values : 1;
+    s->groups = s->best = s->repeats ? s->cells / s->repeats : 0;
+    s->group = mem_new(s->groups + 1, sizeof *s->group);
+    s->cell_at = mem_new(s->cells + 1, sizeof *s->cell_at);
+    at = mem_new(s->dims + 1, sizeof *at);
+    for (size_t i = 0; i < s->cells; i++) {
+        size_t r = 0;
+
+        spec_sweep_place(&s->spec, i, place);
+        for (size_t d = 0; d < s->dims; d++)
+            at[d] = place[s->dim[d].axis];
+        if (s->repeats_dim < s->dims)
+            r = at[s->repeats_dim];
+        s->cell_at[sweepview_group_at(s, at) * s->repeats + r] = i;
+    }
+    free(at);
+    free(place);
+}
+
+static double test_images_of(const struct spec *spec)
+{
+    if (spec->test_limit)
+        return (double)spec->test_limit;
+    return !strcmp(spec->data, "mnist") || !strcmp(spec->data, "fashion-mnist") ? 10000 : NAN;
+}
+
+struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec)
+{
+    struct sweepview_sweep *s = mem_new(1, sizeof *s);
+    struct spec *one;
+
+    s->name = mem_text(name);
+    s->spec = *spec;
+    *spec = (struct spec_sweep){0};
+    s->cells = spec_sweep_cells(&s->spec);
+    s->test_images = test_images_of(&s->spec.base);
+    s->by_valid = s->spec.base.valid > 0;
+    if (s->cells > SWEEPVIEW_MOST_CELLS) {
+        s->problem = mem_textf("This sweep has %s cells; boards of up to %s are drawn. Its runs "
+                               "stand in Results, its table in sweep.csv.",
+                               TEXT_COUNT(s->cells), TEXT_COUNT(SWEEPVIEW_MOST_CELLS));
+        s->cells = 0;
+        return s;
+    }
+    find_dims(s);
+    if (s->dims > SWEEPVIEW_MOST_DIMS) {
+        s->problem = mem_textf("This sweep walks %zu lists; boards of up to %d are drawn.", s->dims,
+                               SWEEPVIEW_MOST_DIMS);
+        s->cells = 0;
+        return s;
+    }
+    for (size_t d = 0; d < s->dims; d++)
+        shorten(&s->dim[d]);
+    number_groups(s);
+    sweepview_know_values(s);
+    s->cell = mem_new(s->cells + 1, sizeof *s->cell);
+    one = mem_new(1, sizeof *one);
+    for (size_t i = 0; i < s->cells; i++) {
+        struct sweepview_cell *c = &s->cell[i];
+        struct err e;
+
+        *c = (struct sweepview_cell){
+            .acc = NAN, .val_acc = NAN, .seconds = NAN, .train = NAN, .share = NAN, .place = -1};
+        c->left_out = spec_sweep_cell(&s->spec, i, one, &e) != ERR_OK;
+        if (c->left_out)
+            c->why = mem_text(e.text);
+    }
+    free(one);
+    sweepview_sum(s);
+    return s;
+}
+
+void sweepview_free(struct sweepview_sweep *s)
+{
+    if (!s)
+        return;
+    for (size_t d = 0; d < s->dims; d++) {
+        for (size_t i = 0; i < s->dim[d].values; i++) {
+            free(s->dim[d].value[i]);
+            if (s->dim[d].brief)
+                free(s->dim[d].brief[i]);
+        }
+        free(s->dim[d].value);
+        free(s->dim[d].brief);
+        free(s->dim[d].name);
+    }
+    for (size_t i = 0; i < s->cells; i++) {
+        free(s->cell[i].run);
+        free(s->cell[i].why);
+    }
+    sweepview_forget_values(s);
+    spec_sweep_free(&s->spec);
+    free(s->dim);
+    free(s->cell);
+    free(s->cell_at);
+    free(s->group);
+    free(s->problem);
+    free(s->name);
+    free(s);
+}
+
+/* ---- places ---- */
+
+size_t sweepview_group_at(const struct sweepview_sweep *s, const size_t *at)
+{
+    size_t group = 0;
+
+    for (size_t d = 0; d < s->dims; d++)
+        if (d != s->repeats_dim)
+            group = group * s->dim[d].values + at[d];
+    return group;
+}
+
+void sweepview_place(const struct sweepview_sweep *s, size_t group, size_t *at)
+{
+    for (size_t d = s->dims; d-- > 0;) {
+        at[d] = 0;
+        if (d == s->repeats_dim)
+            continue;
+        at[d] = group % s->dim[d].values;
+        group /= s->dim[d].values;
+    }
+}
+
+size_t sweepview_cell_of(const struct sweepview_sweep *s, size_t group, size_t r)
+{
+    return s->cell_at[group * s->repeats + r];
+}
+
+/* ---- what they came to ---- */
+
+bool sweepview_has_accuracy(const struct sweepview_cell *c)
+{
+    return c->known && c->state == WIRE_DONE && isfinite(c->acc);
+}
+
+double sweepview_choice(const struct sweepview_sweep *s, const struct sweepview_cell *c)
+{
+    return s->on_valid ? c->val_acc : c->acc;
+}
+
+/* x, y: room for a number a repeat. */
+static void sum_group(const struct sweepview_sweep *s, size_t number, double *x, double *y)
+{
+    struct sweepview_group *g = &s->group[number];
+    double shares = 0;
+    size_t shared = 0;
+
+    *g = (struct sweepview_group){.mean = NAN, .share = NAN, .best = s->cells};
+    for (size_t r = 0; r < s->repeats; r++) {
+        size_t i = sweepview_cell_of(s, number, r);
+        const struct sweepview_cell *c = &s->cell[i];
+
+        if (!c->known) {
+            g->left_out += c->left_out;
+            g->twins += c->twin;
+            g->unknown += !c->left_out;
+            continue;
+        }
+        g->of_state[c->state]++;
+        g->dead += c->dead;
+        g->full += c->full && c->state == WIRE_RUNNING;
+        if (c->state == WIRE_RUNNING && isfinite(c->share)) {
+            shares += c->share;
+            shared++;
+        }
+        if (!sweepview_has_accuracy(c))
+            continue;
+        x[g->runs] = c->acc;
+        y[g->runs++] = sweepview_choice(s, c);
+        if (g->best == s->cells || sweepview_choice(s, c) > sweepview_choice(s, &s->cell[g->best]))
+            g->best = i;
+    }
+    g->mean = study_mean(x, g->runs);
+    g->choice = study_mean(y, g->runs);
+    g->sd = study_sd(x, g->runs);
+    if (shared)
+        g->share = shares / (double)shared;
+}
+
+/* The best group against another one, by the seeds that both have. */
+static void compare_group(struct sweepview_sweep *s, size_t number, double *x, double *y)
+{
+    struct sweepview_group *g = &s->group[number];
+    size_t n = 0;
+
+    for (size_t r = 0; r < s->repeats; r++) {
+        const struct sweepview_cell *a = &s->cell[sweepview_cell_of(s, s->best, r)];
+        const struct sweepview_cell *b = &s->cell[sweepview_cell_of(s, number, r)];
+
+        if (sweepview_has_accuracy(a) && sweepview_has_accuracy(b)) {
+            x[n] = sweepview_choice(s, a);
+            y[n++] = sweepview_choice(s, b);
+        }
+    }
+    g->gap = study_paired(x, y, n);
+    g->even = n >= 2 && g->gap.lo <= 0 && g->gap.hi >= 0;
+    s->even += g->even;
+    s->told += n >= 2 && !g->even;
+    s->few += n < 2;
+}
+
+void sweepview_sum(struct sweepview_sweep *s)
+{
+    double *x = mem_new(s->repeats + 1, sizeof *x), *y = mem_new(s->repeats + 1, sizeof *y);
+
+    s->best = s->groups;
+    s->even = s->told = s->few = 0;
+    s->on_valid = true;
+    for (size_t i = 0; i < s->cells; i++)
+        s->on_valid &= !sweepview_has_accuracy(&s->cell[i]) || isfinite(s->cell[i].val_acc);
+    for (size_t i = 0; i < s->groups; i++) {
+        sum_group(s, i, x, y);
+        if (s->group[i].runs && !spec_sweep_tests_apart(&s->spec) &&
+            (s->best == s->groups || s->group[i].choice > s->group[s->best].choice))
+            s->best = i;
+    }
+    for (size_t i = 0; i < s->groups && s->best < s->groups; i++)
+        if (i != s->best && s->group[i].runs)
+            compare_group(s, i, x, y);
+    free(x);
+    free(y);
+}
