@@ -98,15 +98,15 @@ CUDA_TWIN   := $(foreach kind,c cpp S,$(call sources,$(kind),tests/twin))
 TWIN        := $(B)/cuda-twin.a
 TWIN_PART   := $(B)/chorus-cuda-twin.so
 PART        := $(if $(filter normal,$(FLAVOUR)),$(BUILD)/chorus-cuda.so,$(B)/chorus-cuda.so)
-TWIN_TESTS  := $(filter tests/unit/cuda_% tests/parity/cuda_%,$(TESTS))
+TWIN_TESTS  := $(filter tests/unit/cuda/% tests/parity/cuda_%,$(TESTS))
 # What `make bench` drives; PEERS is the Python with PyTorch and JAX, made where it is not there.
 SPELL   := $(B)/tests/bench/spell
 PEERS   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chorus/peers
 
 # Whose threads the thread sanitizer watches in `make check`: three rooms, and what reads beside the screens.
 TSAN_ROOMS := wire engine fake
-TSAN_TESTS := $(filter $(foreach r,$(TSAN_ROOMS),tests/unit/$(r)_%) tests/parity/cpu_threads_test.c \
-  tests/unit/ui_feed_test.c tests/unit/ui_slow_test.c tests/unit/ui_tasks_test.c,$(TESTS))
+TSAN_TESTS := $(filter $(TSAN_ROOMS:%=tests/unit/%/%) tests/parity/cpu_threads_test.c \
+  tests/unit/ui/feed/feed_test.c tests/unit/ui/setup/slow_test.c tests/unit/ui/tasks/tasks_test.c,$(TESTS))
 
 ## Building and starting
 .PHONY: all
@@ -376,16 +376,17 @@ twin: $(TWIN) $(TWIN_PART) ## builds the twin of the part for GPUs, for tests
 part: $(PART) ## builds the part for GPUs, build/chorus-cuda.so
 
 # Tests that run on the twin run on a GPU as well: the same objects, with the real runtime.
-GPU_TESTS := $(foreach t,unit/cuda_layers unit/cuda_norm unit/cuda_steps unit/cuda_update unit/cuda_session \
+GPU_TESTS := $(foreach t,$(addprefix unit/cuda/,layers norm steps update session) \
   $(addprefix parity/cuda_,conv block parity order stream turns launch dnn_nets memory nccl times),$(wildcard tests/$(t)_test.c))
-# One program of all of them, called by the name of a test: the kernels are 5 MB.
+# One program of all of them, called by the name of a test (cuda_layers_test): the kernels are 5 MB.
+test_name = $(subst /,_,$(patsubst unit/%,%,$(patsubst parity/%,%,$(1))))
 GPU_PROGRAM := $(B)/gpu/gpu_tests
 $(B)/gpu/%.o: tests/%.c $(B)/flags | $(B)/config.h
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -Dmain=$(notdir $*)_main $(INCLUDES) -Wno-missing-prototypes \
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) -Dmain=$(call test_name,$*)_main $(INCLUDES) -Wno-missing-prototypes \
 	  -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 $(B)/gpu/names.h: $(GPU_TESTS)
-	$(Q)mkdir -p $(@D) && for t in $(notdir $(GPU_TESTS:.c=)); do echo "TEST_PROGRAM($$t)"; done >$@
+	$(Q)mkdir -p $(@D) && for t in $(foreach t,$(GPU_TESTS:tests/%.c=%),$(call test_name,$(t))); do echo "TEST_PROGRAM($$t)"; done >$@
 $(B)/gpu/gpu/main.o: $(B)/gpu/names.h
 $(B)/gpu/gpu/main.o: INCLUDES += -I$(B)/gpu
 GPU_OBJECTS := $(GPU_TESTS:tests/%.c=$(B)/gpu/%.o) $(B)/gpu/gpu/main.o $(B)/gpu/gpu/no_twin.o
@@ -420,7 +421,7 @@ $(TWIN_TESTS:%.c=$(B)/%): $(B)/%: $(B)/obj/%.o $(TWIN) $(ARCHIVE)
 	$(Q)mkdir -p $(@D) && $(CXX) -pthread $(FLAGS_$(FLAVOUR)) $(LDFLAGS) $(filter %.o,$^) $(TWIN) $(ARCHIVE) $(LIBS) -ldl -o $@.$$$$ \
 	  && mv $@.$$$$ $@
 # Kernels that do wrong, and a few that do right, for the tests of the emulator and the twin themselves.
-$(B)/tests/unit/cuda_emu_test $(B)/tests/unit/cuda_rt_test: $(B)/twin/tests/unit/cuda_emu_kernels.cu.o
+$(B)/tests/unit/cuda/emu_test $(B)/tests/unit/cuda/rt_test: $(B)/twin/tests/unit/cuda/emu_kernels.cu.o
 # Tests of the normal flavour by a shorter name: make build/tests/unit/NAME.
 $(BUILD)/tests/%: $(BUILD)/normal/tests/% ;
 

@@ -30,7 +30,7 @@ compiles()
 
 mapfile -t kernels < <(find src/cuda -name '*.cu' | LC_ALL=C sort)
 for arch in sm_80 sm_90a; do
-    compiles $arch "-O3 -arch=$arch -c" tests/unit/cuda_emu_kernels.cu
+    compiles $arch "-O3 -arch=$arch -c" tests/unit/cuda/emu_kernels.cu
     ((${CHORUS_TEST_ALL:-0})) && compiles "kernels for $arch" "-O3 -arch=$arch -c" "${kernels[@]}"
 done
 compiles "kernels" "-G -arch=compute_80 -ptx" "${kernels[@]}"

@@ -4,7 +4,7 @@
 #include "cuda/kernels/products/block_args.h"
 #include "cuda/launch/conv_plan.h"
 #include "cuda/launch/layers.h"
-#include "tests/unit/cuda_tensor.h"
+#include "tests/unit/cuda/tensor.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define SHARE 2 /* of the shapes, one in so many: the emulator is slow */

@@ -98,7 +98,7 @@ def tree(out):
             out(f"order {seed} {epoch} {words(order)}")
 
 
-# The networks, each with the text of models/ or of tests/unit/net_weights_test.c beside it.
+# The networks, each with the text of models/ or of tests/unit/net/weights_test.c beside it.
 
 LECUN = dict()
 NORMAL = dict(kernel_init=nn.initializers.normal(0.01))

@@ -7,7 +7,7 @@
 #include "record/queue/queue.h"
 #include "record/sweep/sweeps.h"
 #include "tests/torture/outage.h"
-#include "tests/unit/sweep_kit.h"
+#include "tests/unit/engine/sweep_kit.h"
 
 enum story_kind { STORY_RUN, STORY_SWEEP, STORY_QUEUE };
 

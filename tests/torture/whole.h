@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "record/run/checkpoint.h"
 #include "record/queue/queue.h"
-#include "tests/unit/sweep_kit.h"
+#include "tests/unit/engine/sweep_kit.h"
 
 #define EPOCHS 4
 #define ITEMS  3
