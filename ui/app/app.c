@@ -24,10 +24,6 @@
 #define SCRIPT_MS                                                                                  \
     20000 /* a script's keys come before a slow machine has done what the last one asked */
 
-const struct screen *const app_screens[SCREENS] = {&screen_setup,   &screen_run,   &screen_results,
-                                                   &screen_compare, &screen_sweep, &screen_predict,
-                                                   &screen_log};
-
 double app_wall(const struct app *app)
 {
     return app->config.wall ? app->config.wall() : clock_wall();

@@ -17,6 +17,8 @@
 #include <signal.h>
 
 struct app;
+struct spec_sweep;
+struct record_queue_options;
 
 /* A row of keys and what they do: the footer, the help screen and the manual are made of it. */
 struct screen_key {
@@ -33,6 +35,41 @@ const struct screen_key *screen_hints(struct screen_key hints[SCREEN_HINTS + 1],
 /* The same once more, where a key does something else just now: p lets go on what is paused. */
 void screen_hint(struct screen_key *hints, const char *keys, const char *hint);
 
+/* What one screen hands to another, or asks of it: no screen knows another one. */
+struct screen_request {
+    enum {
+        SCREEN_TAKE_RUN, /* name: Run watches it, Predict shows its answers, Setup has it in its form, and
+                             * starts it (begin) */
+        SCREEN_TAKE_RUNS, /* Compare: names in place of the marked ones; title: "cell lr 0.1" */
+        SCREEN_TAKE_SWEEP, /* name: Sweep shows its board, Setup has it in its form, with its options */
+        SCREEN_TAKE_KEY, /* Run: a key for the run that is watched, as soon as enough of it is read that
+                             * the key can go by */
+        SCREEN_QUEUE_RUN, /* Setup: name goes on when its turn comes, behind what runs, to so many epochs
+                             * (0: as it was); alone: while no other program computes */
+        SCREEN_QUEUE_SWEEP, /* Setup: the same of sweep, with options */
+        SCREEN_SAY_QUEUED, /* Setup: a command has put name, a file, into the queue: says so, and when it
+                             * starts */
+        SCREEN_SAVE,       /* Setup: asks where to save the form */
+        SCREEN_SHOW_ALL, /* Log: shows the whole of the program's own log when it is chosen next */
+        SCREEN_IS_UNSAVED, /* Setup: whether the form would be lost; the sentence that says so to words */
+        SCREEN_ADD_NEXT, /* Setup: to words what the queue begins where all that runs here is stopped */
+        SCREEN_NAME, /* Run, Sweep: in *shown the name of what it showed last, NULL: nothing; of a run
+                             * in *trained whether it has an epoch */
+    } what;
+    const char *name;  /* of a run or sweep; of a run for Setup and Run the path of its folder */
+    const char *title; /* of names */
+    const char *const *names;
+    size_t count;
+    int64_t epochs;
+    int32_t key;
+    bool begin, alone;
+    const struct spec_sweep *sweep;
+    const struct record_queue_options *options;
+    struct text *words;
+    const char **shown;
+    bool *trained;
+};
+
 struct screen {
     const char *name;              /* "Setup" */
     const char *about;             /* help: two or three sentences of what it is for */
@@ -42,6 +79,8 @@ struct screen {
     void *(*open)(struct app *app); /* once, at the start */
     void (*close)(void *screen);
     void (*show)(void *screen); /* it becomes the one that is seen */
+    bool (*take)(void *screen,
+                 const struct screen_request *request); /* by app_open; NULL: nothing */
     void (*draw)(void *screen, struct grid *g, struct rect in);
     /* True: the key was its own. While app_wants_text (a field is open) all keys come here first. */
     bool (*key)(void *screen, const struct key *key);
@@ -82,9 +121,6 @@ enum {
     SCREEN_LOG,
     SCREENS
 };
-extern const struct screen screen_setup, screen_run, screen_results, screen_compare, screen_sweep,
-    screen_predict, screen_log;
-
 struct app_signals { /* counted by handlers; wake becomes readable */
     const volatile sig_atomic_t *interrupts, *terminated, *hung_up;
     int wake;
@@ -205,35 +241,9 @@ const struct app_line *app_log_line(const struct app *app, size_t from_last);
 size_t app_log_lines(const struct app *app);
 size_t app_log_count(const struct app *app); /* of all there ever were: it only grows */
 
-/* What one screen asks of another. */
-/* The whole of the program's own log is what it shows when it is chosen next. */
-void screen_log_whole(void *log);
-void screen_setup_load(void *setup, const char *folder,
-                       bool again); /* a run into the form; again: and run */
-/* Whether the form would be lost, and the sentence that says so. */
-bool screen_setup_unsaved(void *setup, struct text *words);
-void screen_setup_save(void *setup); /* asks where to */
-/* What goes on when its turn comes, behind what runs: a run (epochs: 0, or to so many), or a sweep. */
-void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs, bool alone);
-struct spec_sweep;
-struct record_queue_options;
-void screen_setup_queue_sweep(void *setup, const struct spec_sweep *sweep,
-                              const struct record_queue_options *options);
-/* Of what a command has put into the queue as that file: says so, and when it starts. */
-void screen_setup_say_queued(void *setup, const char *path);
-/* A sweep whole, with its name and options. */
-void screen_setup_load_sweep(void *setup, const char *name);
-/* A sentence of what the queue begins where all that runs here is stopped; nothing where nothing waits. */
-void screen_setup_add_next(void *setup, struct text *out);
-void screen_run_watch(void *run, const char *folder);
-/* A key for the run that is watched, as soon as enough of it is read that the key can go by. */
-void screen_run_press(void *run, int32_t code);
-/* The name of the run that it showed last, and whether it has an epoch; NULL: none. */
-const char *screen_run_name(void *run, bool *trained);
-/* In place of the marked ones; what: "cell lr 0.1", as its title calls them. */
-void screen_compare_runs(void *compare, const char *const *names, size_t count, const char *what);
-void screen_sweep_open(void *sweep, const char *name);
-const char *screen_sweep_name(void *sweep); /* that is shown; NULL: none */
-void screen_predict_run(void *predict, const char *name);
+/* Hands it to a screen, which stays behind the one that is shown. False: the answer is no, or there is no
+ * such screen. */
+bool app_open(const struct app *app, int screen, const struct screen_request *request);
+const char *app_run_on(const struct app *app, int screen); /* the run at hand there; NULL: none */
 
 #endif

@@ -75,7 +75,7 @@ static void add_screen(struct app *app, const char *path, struct text *words)
     if (app->shown == SCREEN_RUN) {
         text_add(words, ": Results (3) lists it.");
     } else if (app->shown != SCREEN_RESULTS) {
-        screen_run_watch(app->screen[SCREEN_RUN], path);
+        app_open(app, SCREEN_RUN, &(struct screen_request){.what = SCREEN_TAKE_RUN, .name = path});
         text_add(words, ": Run (2) shows it.");
     } else {
         text_add(words, ".");
@@ -151,7 +151,7 @@ void answer_of_begun(void *user, const struct job_end *end)
 static void answer_queued(struct app *app, const char *path, const char *talk)
 {
     (void)talk;
-    screen_setup_say_queued(app->screen[SCREEN_SETUP], path);
+    app_open(app, SCREEN_SETUP, &(struct screen_request){.what = SCREEN_SAY_QUEUED, .name = path});
 }
 
 void answer_of_queued(void *user, const struct job_end *end)

@@ -55,7 +55,7 @@ void command_over(void *user, const struct job_end *end)
     struct app *app = user;
 
     if (end->exit_code || end->out->n > PAGE_MOST) /* and it is said so */
-        screen_log_whole(app->screen[SCREEN_LOG]);
+        app_open(app, SCREEN_LOG, &(struct screen_request){.what = SCREEN_SHOW_ALL});
     if (end->exit_code)
         app_enter_again(app, end->mark);
     if (end->exit_code)
@@ -94,7 +94,8 @@ static void looked_up(void *arg, bool dropped)
     struct watching *w = arg;
 
     if (!dropped && w->code == ERR_OK) {
-        screen_run_watch(w->app->screen[SCREEN_RUN], w->entry.folder);
+        app_open(w->app, SCREEN_RUN,
+                 &(struct screen_request){.what = SCREEN_TAKE_RUN, .name = w->entry.folder});
         app_show(w->app, SCREEN_RUN);
     } else if (!dropped) {
         app_enter_again(w->app, w->entered);

@@ -199,15 +199,22 @@ static void leave_form(void *user, int answer)
     app->over |= answer == 1;
     if (answer == 0) {
         app_show(app, SCREEN_SETUP);
-        screen_setup_save(app->screen[SCREEN_SETUP]);
+        app_open(app, SCREEN_SETUP, &(struct screen_request){.what = SCREEN_SAVE});
     }
+}
+
+/* Whether the form of Setup would be lost: words says so. */
+static bool is_unsaved(const struct app *app, struct text *words)
+{
+    return app_open(app, SCREEN_SETUP,
+                    &(struct screen_request){.what = SCREEN_IS_UNSAVED, .words = words});
 }
 
 /* Whether leaving would take more with it than what can go on from where it stopped. */
 static bool would_lose(const struct app *app)
 {
     struct text words = {0};
-    bool lost = jobs_running(app->jobs) || screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
+    bool lost = jobs_running(app->jobs) || is_unsaved(app, &words);
 
     text_free(&words);
     return lost;
@@ -324,7 +331,7 @@ static void quit_idle(struct app *app, size_t waiting, struct begun **begun)
     static const char *const check[] = {"leave without it", "cancel", NULL};
     static const char *const form[] = {"save them first", "leave without them", "cancel", NULL};
     struct text words = {0};
-    bool unsaved = screen_setup_unsaved(app->screen[SCREEN_SETUP], &words);
+    bool unsaved = is_unsaved(app, &words);
 
     if ((waiting && !queue_stands(app)) || jobs_running(app->jobs))
         begun_tell(app, begun ? *begun : NULL, &words);
@@ -367,7 +374,7 @@ static void quit_busy(struct app *app, size_t waiting, bool others, const struct
     bool leaves = app->own->leaving && !waits && !rests;
     struct text words = {0};
 
-    if (screen_setup_unsaved(app->screen[SCREEN_SETUP], &words))
+    if (is_unsaved(app, &words))
         text_add(&words, " ");
     if (waits || rests || leaves)
         text_add(&words, waits   ? "What runs waits for room on the disk."

@@ -74,8 +74,9 @@ static void press(struct app *app, const char *name, int32_t code)
     }
     folder = library_folder(app->library, name);
     if (may(app, run, feed_find(app->feed, folder), code)) {
-        screen_run_watch(app->screen[SCREEN_RUN], folder);
-        screen_run_press(app->screen[SCREEN_RUN], code);
+        app_open(app, SCREEN_RUN,
+                 &(struct screen_request){.what = SCREEN_TAKE_RUN, .name = folder});
+        app_open(app, SCREEN_RUN, &(struct screen_request){.what = SCREEN_TAKE_KEY, .key = code});
     }
     free(folder);
 }
@@ -84,14 +85,14 @@ void runkeys_watch(struct app *app, const char *name)
 {
     char *folder = library_folder(app->library, name);
 
-    screen_run_watch(app->screen[SCREEN_RUN], folder);
+    app_open(app, SCREEN_RUN, &(struct screen_request){.what = SCREEN_TAKE_RUN, .name = folder});
     app_show(app, SCREEN_RUN);
     free(folder);
 }
 
 void runkeys_predict(struct app *app, const char *name)
 {
-    screen_predict_run(app->screen[SCREEN_PREDICT], name);
+    app_open(app, SCREEN_PREDICT, &(struct screen_request){.what = SCREEN_TAKE_RUN, .name = name});
     app_show(app, SCREEN_PREDICT);
 }
 
@@ -176,7 +177,9 @@ bool runkeys_do(struct app *app, const char *name, int32_t code)
         return false;
     if (code == 'e' || code == 'r') {
         folder = library_folder(app->library, name);
-        screen_setup_load(app->screen[SCREEN_SETUP], folder, code == 'r');
+        app_open(app, SCREEN_SETUP,
+                 &(struct screen_request){
+                     .what = SCREEN_TAKE_RUN, .name = folder, .begin = code == 'r'});
         if (code == 'e') /* where r starts it, that shows Run; it may ask first */
             app_show(app, SCREEN_SETUP);
         free(folder);

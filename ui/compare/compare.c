@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "draw/ink/words.h"
 #include "ui/app/runkeys.h"
+#include "ui/app/screens.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,9 +130,9 @@ static bool tick(void *screen)
     return shown && c->stale;
 }
 
-void screen_compare_runs(void *compare, const char *const *names, size_t count, const char *what)
+void screen_compare_runs(struct compare *c, const char *const *names, size_t count,
+                         const char *what)
 {
-    struct compare *c = compare;
     struct text cut = {0};
 
     c->scaling = false; /* who asks for runs means their curves */
@@ -139,6 +140,13 @@ void screen_compare_runs(void *compare, const char *const *names, size_t count, 
     snprintf(c->what, sizeof c->what, "%s", text_str(&cut));
     text_free(&cut);
     compare_name(c, names, count, true);
+}
+
+static bool take(void *screen, const struct screen_request *request)
+{
+    if (request->what == SCREEN_TAKE_RUNS)
+        screen_compare_runs(screen, request->names, request->count, request->title);
+    return request->what == SCREEN_TAKE_RUNS;
 }
 
 static bool show_marked(struct compare *c)
@@ -473,6 +481,7 @@ const struct screen screen_compare = {
     .open = open_compare,
     .close = close_compare,
     .show = show,
+    .take = take,
     .draw = compare_draw,
     .key = pressed,
     .tick = tick,

@@ -85,6 +85,9 @@ struct compare {
 
 /* compare_load.c */
 void compare_name(struct compare *c, const char *const *names, size_t count, bool given);
+/* In place of the marked ones; what: "cell lr 0.1", as its title calls them. */
+void screen_compare_runs(struct compare *c, const char *const *names, size_t count,
+                         const char *what);
 void compare_load(struct compare *c);
 void compare_free_set(struct compare_set *set);
 

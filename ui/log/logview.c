@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "study/compare.h"
+#include "ui/app/screens.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,12 +90,16 @@ static void *open_screen(struct app *app)
     return v;
 }
 
-void screen_log_whole(void *log)
+void screen_log_whole(struct logview *v)
 {
-    struct logview *v = log;
+    v->whole = true;
+}
 
-    if (v)
-        v->whole = true;
+static bool take(void *screen, const struct screen_request *request)
+{
+    if (request->what == SCREEN_SHOW_ALL)
+        screen_log_whole(screen);
+    return request->what == SCREEN_SHOW_ALL;
 }
 
 static void show_screen(void *screen)
@@ -159,6 +164,7 @@ const struct screen screen_log = {
     .open = open_screen,
     .close = close_screen,
     .show = show_screen,
+    .take = take,
     .draw = logview_draw,
     .key = logview_key,
     .tick = tick,

@@ -45,6 +45,9 @@ void logview_look(struct logview *v);
 void logview_leave_file(struct logview *v);
 void logview_show_file(struct logview *v);
 
+/* The whole of the program's own log is what it shows when it is chosen next. */
+void screen_log_whole(struct logview *v);
+
 void logview_draw(void *screen, struct grid *g, struct rect in);
 bool logview_key(void *screen, const struct key *pressed);
 extern const struct screen_key logview_keys[];

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "record/run/reader.h"
 #include "study/compare.h"
+#include "ui/app/screens.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -212,16 +213,34 @@ void predictview_load(struct predictview *v, const char *run, const char *at)
         start_reading(v, false);
 }
 
-void screen_predict_run(void *screen, const char *name)
+/* The run that Run showed last; NULL: none. */
+static const char *name_on_run(const struct predictview *v, bool *trained)
 {
-    struct predictview *v = screen;
+    const char *name = NULL;
+
+    if (v->app->feed)
+        (void)app_open(
+            v->app, SCREEN_RUN,
+            &(struct screen_request){.what = SCREEN_NAME, .shown = &name, .trained = trained});
+    return name;
+}
+
+static void take_run(struct predictview *v, const char *name)
+{
     const char *slash = strrchr(name, '/'), *shown;
     bool trained;
 
     /* chosen: what Run shows just now does not put it aside */
-    shown = v->app->feed ? screen_run_name(v->app->screen[SCREEN_RUN], &trained) : NULL;
+    shown = name_on_run(v, &trained);
     snprintf(v->followed, sizeof v->followed, "%s", shown ? shown : "");
     predictview_load(v, slash && slash[1] ? slash + 1 : name, NULL);
+}
+
+static bool take(void *screen, const struct screen_request *request)
+{
+    if (request->what == SCREEN_TAKE_RUN)
+        take_run(screen, request->name);
+    return request->what == SCREEN_TAKE_RUN;
 }
 
 /* ---- the screen ---- */
@@ -250,7 +269,7 @@ static void close_screen(void *screen)
 static void follow(struct predictview *v)
 {
     bool trained = false;
-    const char *name = v->app->feed ? screen_run_name(v->app->screen[SCREEN_RUN], &trained) : NULL;
+    const char *name = name_on_run(v, &trained);
 
     if (!name || !strcmp(name, v->followed))
         return;
@@ -387,6 +406,7 @@ const struct screen screen_predict = {
     .open = open_screen,
     .close = close_screen,
     .show = show_screen,
+    .take = take,
     .draw = predictview_draw,
     .key = predictview_key,
     .tick = tick,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ui/app/runkeys.h"
+#include "ui/app/screens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,12 +58,13 @@ static void keep_looked(struct results *r)
 static void add_cells(struct results *r, struct results_set *seen)
 {
     struct app *app = r->app;
-    const char *looked = kept(r, "looked"), *name;
+    const char *looked = kept(r, "looked"), *name = NULL;
     const struct library_run *runs;
     size_t n;
 
     r->sweep_turn = library_turn(app->library);
-    name = app->screen[SCREEN_SWEEP] ? screen_sweep_name(app->screen[SCREEN_SWEEP]) : NULL;
+    (void)app_open(app, SCREEN_SWEEP,
+                   &(struct screen_request){.what = SCREEN_NAME, .shown = &name});
     runs = library_runs(app->library, &n);
     for (size_t i = 0; name && i < n; i++)
         if (!strcmp(library_cell(&runs[i], "sweep"), name) && !runs[i].live &&
@@ -98,8 +100,10 @@ static void keep_seen(struct results *r)
     const char *name = NULL;
     bool trained;
 
-    if (app->shown == SCREEN_RUN && app->screen[SCREEN_RUN])
-        name = screen_run_name(app->screen[SCREEN_RUN], &trained);
+    if (app->shown == SCREEN_RUN)
+        (void)app_open(
+            app, SCREEN_RUN,
+            &(struct screen_request){.what = SCREEN_NAME, .shown = &name, .trained = &trained});
     run = name ? feed_find(app->feed, name) : NULL;
     if (run && !run->live && wire_state_ended(run->state) &&
         r->seen_run != results_key("run", name)) {

@@ -189,7 +189,8 @@ static void show_sweep(struct results *r, const struct library_run *run)
     const char *sweep = library_cell(run, "sweep");
 
     if (*sweep) {
-        screen_sweep_open(r->app->screen[SCREEN_SWEEP], sweep);
+        app_open(r->app, SCREEN_SWEEP,
+                 &(struct screen_request){.what = SCREEN_TAKE_SWEEP, .name = sweep});
         app_show(r->app, SCREEN_SWEEP);
     } else {
         app_say(r->app, GRID_WARN, "this run is no cell of a sweep");
@@ -201,7 +202,6 @@ static void show_sweep(struct results *r, const struct library_run *run)
 bool results_lead(void *screen, int to)
 {
     struct results *r = screen;
-    const struct screen *other = to == SCREEN_RUN ? &screen_run : &screen_predict;
     const struct results_line *line;
     const char *shown;
 
@@ -212,7 +212,7 @@ bool results_lead(void *screen, int to)
     line = results_chosen(r);
     if (!line || line->kind == RESULTS_GROUP)
         return false;
-    shown = other->run(r->app->screen[to]);
+    shown = app_run_on(r->app, to);
     if (shown && !strcmp(shown, results_run(r, line)->name))
         return false;
     (to == SCREEN_RUN ? runkeys_watch : runkeys_predict)(r->app, results_run(r, line)->name);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "ui/app/screens.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,20 +73,32 @@ struct feed_run *runview_run(struct runview *v)
     return run;
 }
 
-void screen_run_watch(void *screen, const char *folder)
+void screen_run_watch(struct runview *v, const char *folder)
 {
-    struct runview *v = screen;
-
     runview_choose(v, feed_follow(v->app->feed, folder), true);
 }
 
-const char *screen_run_name(void *screen, bool *trained)
+static const char *shown_name(struct runview *v, bool *trained)
 {
-    struct runview *v = screen;
     struct feed_run *run = v->id ? feed_by_id(v->app->feed, v->id) : NULL;
 
     *trained = run && run->epochs.n > 0;
     return run && run->name[0] ? run->name : NULL;
+}
+
+static bool take(void *screen, const struct screen_request *request)
+{
+    struct runview *v = screen;
+
+    if (request->what == SCREEN_TAKE_RUN)
+        screen_run_watch(v, request->name);
+    else if (request->what == SCREEN_TAKE_KEY)
+        screen_run_press(v, request->key);
+    else if (request->what == SCREEN_NAME)
+        *request->shown = shown_name(v, request->trained);
+    else
+        return false;
+    return true;
 }
 
 static void *open_screen(struct app *app)
@@ -190,6 +203,7 @@ const struct screen screen_run = {
     .open = open_screen,
     .close = close_screen,
     .show = show,
+    .take = take,
     .draw = runview_draw,
     .key = runview_key,
     .tick = tick,

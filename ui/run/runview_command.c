@@ -233,13 +233,21 @@ static void send_start(struct runview *v, const struct feed_run *run, int64_t ep
     free(start);
 }
 
+/* It goes on when its turn comes. */
+static void queue(const struct runview *v, const char *path, int64_t epochs, bool alone)
+{
+    app_open(v->app, SCREEN_SETUP,
+             &(struct screen_request){
+                 .what = SCREEN_QUEUE_RUN, .name = path, .epochs = epochs, .alone = alone});
+}
+
 static void begin_going(void *user, enum claim_how how, bool elsewhere)
 {
     struct going *g = user;
     struct feed_run *run = feed_find(g->v->app->feed, g->path);
 
     if (how == CLAIM_BEHIND)
-        screen_setup_queue_run(g->v->app->screen[SCREEN_SETUP], g->path, g->epochs, elsewhere);
+        queue(g->v, g->path, g->epochs, elsewhere);
     else if (how == CLAIM_NOW && run && !g->act)
         send_start(g->v, run, g->epochs);
     else if (how == CLAIM_NOW && run && runview_must_work(g->v, run))
@@ -261,7 +269,7 @@ static void claim_for(struct runview *v, const struct feed_run *run, int64_t epo
 static void begin_again(struct runview *v, const struct feed_run *run, int64_t epochs)
 {
     if (feed_busy(v->app->feed))
-        screen_setup_queue_run(v->app->screen[SCREEN_SETUP], run->path, epochs, false);
+        queue(v, run->path, epochs, false);
     else
         claim_for(v, run, epochs, NULL);
 }

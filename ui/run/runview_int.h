@@ -64,6 +64,7 @@ extern const char *const runview_axes[]; /* "epoch", ...; NULL at the end */
 struct feed_run *runview_run(struct runview *v);
 /* Chooses it; pinned as above. */
 void runview_choose(struct runview *v, struct feed_run *run, bool pinned);
+void screen_run_watch(struct runview *v, const char *folder);
 bool runview_key(void *screen, const struct key *key);
 /* What a run was told came true: where it was said nothing is to be seen of it any more. */
 void runview_keep_promise(struct runview *v);
@@ -75,6 +76,8 @@ bool runview_is_average(const struct feed_run *run);
 void runview_pause(struct runview *v, struct feed_run *run); /* or lets it go on */
 void runview_ask_stop(struct runview *v, struct feed_run *run);
 void runview_resume(struct runview *v, struct feed_run *run);
+/* A key for the run that is watched, as soon as enough of it is read that the key can go by. */
+void screen_run_press(struct runview *v, int32_t code);
 void runview_press_now(struct runview *v); /* the key that waits, if it need not any more */
 
 /* Of a run that is told something: whether anybody computes it; else that is said. */

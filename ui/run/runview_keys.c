@@ -323,7 +323,8 @@ static void load(struct runview *v, const struct feed_run *run, bool again)
 {
     if (!must_have_folder(v, run))
         return;
-    screen_setup_load(v->app->screen[SCREEN_SETUP], run->path, again);
+    app_open(v->app, SCREEN_SETUP,
+             &(struct screen_request){.what = SCREEN_TAKE_RUN, .name = run->path, .begin = again});
     if (!again)
         app_show(v->app, SCREEN_SETUP);
     else
@@ -361,10 +362,8 @@ void runview_press_now(struct runview *v)
     v->pressed = 0;
 }
 
-void screen_run_press(void *screen, int32_t code)
+void screen_run_press(struct runview *v, int32_t code)
 {
-    struct runview *v = screen;
-
     v->pressed = code;
     v->pressed_id = v->id;
     v->pressed_on = v->app->shown;
@@ -411,7 +410,8 @@ bool runview_key(void *screen, const struct key *key)
     case 'P':
         if (!must_have_folder(v, run) || !must_have_weights(v, run))
             return true;
-        screen_predict_run(v->app->screen[SCREEN_PREDICT], run->name);
+        app_open(v->app, SCREEN_PREDICT,
+                 &(struct screen_request){.what = SCREEN_TAKE_RUN, .name = run->name});
         app_show(v->app, SCREEN_PREDICT);
         return true;
     case ' ':

@@ -249,7 +249,8 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
                                 ? " It is paused, and stops after this epoch."
                                 : " It stops after this epoch already.");
     if (run->own && run->state != WIRE_WAITING)
-        screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
+        app_open(v->app, SCREEN_SETUP,
+                 &(struct screen_request){.what = SCREEN_ADD_NEXT, .words = &question});
     for (size_t i = 0; i < MEM_COUNT(earlier); i++)
         app_ask_end(v->app, earlier[i]);
     if (of_sweep)

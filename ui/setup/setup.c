@@ -2,6 +2,7 @@
 #include "ui/setup/setup_int.h"
 
 #include "base/mem.h"
+#include "ui/app/screens.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -467,6 +468,39 @@ static bool key(void *screen, const struct key *key)
     return common_key(s, key);
 }
 
+static bool take(void *screen, const struct screen_request *request)
+{
+    struct setup *s = screen;
+
+    switch (request->what) {
+    case SCREEN_TAKE_RUN:
+        screen_setup_load(s, request->name, request->begin);
+        return true;
+    case SCREEN_TAKE_SWEEP:
+        screen_setup_load_sweep(s, request->name);
+        return true;
+    case SCREEN_QUEUE_RUN:
+        screen_setup_queue_run(s, request->name, request->epochs, request->alone);
+        return true;
+    case SCREEN_QUEUE_SWEEP:
+        screen_setup_queue_sweep(s, request->sweep, request->options);
+        return true;
+    case SCREEN_SAY_QUEUED:
+        screen_setup_say_queued(s, request->name);
+        return true;
+    case SCREEN_SAVE:
+        setup_save_as(s);
+        return true;
+    case SCREEN_ADD_NEXT:
+        screen_setup_add_next(s, request->words);
+        return true;
+    case SCREEN_IS_UNSAVED:
+        return screen_setup_unsaved(s, request->words);
+    default:
+        return false;
+    }
+}
+
 static const char *const forms[] = {"ini", NULL};
 
 const struct screen screen_setup = {
@@ -480,6 +514,7 @@ const struct screen screen_setup = {
     .open = open_screen,
     .close = close_screen,
     .show = show,
+    .take = take,
     .draw = draw,
     .key = key,
     .wants_text = wants_text,

@@ -454,11 +454,6 @@ void setup_save_as(struct setup *s)
     free(path);
 }
 
-void screen_setup_save(void *setup)
-{
-    setup_save_as(setup);
-}
-
 /* ---- the form under a name that is free: what was loaded stays as it is ---- */
 
 struct naming {

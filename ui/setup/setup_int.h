@@ -179,6 +179,9 @@ void setup_load_aside(struct setup *s, struct setup_source *source, const char *
 void setup_load_builtin(struct setup *s, const char *name); /* at once */
 void setup_load_defaults(struct setup *s);
 void setup_load_path(struct setup *s, const char *path);
+/* A run into the form; again: and run. A sweep whole, with its name and options. */
+void screen_setup_load(struct setup *s, const char *folder, bool again);
+void screen_setup_load_sweep(struct setup *s, const char *name);
 /* typed: what stood in the line that asked for it, where it stands again if that cannot be read. */
 void setup_load_typed(struct setup *s, const char *path, const char *typed);
 void setup_free_source(struct setup_source *source);
@@ -208,9 +211,17 @@ void setup_queue_load(struct setup *s);
 /* alone: its turn comes when nobody computes on this machine, whatever results others have. */
 void setup_queue_add(struct setup *s, bool alone);
 void setup_free_queue(struct setup *s);
+/* What goes on when its turn comes, behind what runs: a run (epochs: 0, or to so many), or a sweep. */
+void screen_setup_queue_run(struct setup *s, const char *folder, int64_t epochs, bool alone);
+void screen_setup_queue_sweep(struct setup *s, const struct spec_sweep *sweep,
+                              const struct record_queue_options *options);
+/* A sentence of what the queue begins where all that runs here is stopped; nothing where nothing waits. */
+void screen_setup_add_next(const struct setup *s, struct text *out);
 
 /* setup_queued.c. waiting: as setup_count_waiting has it. */
 void setup_say_queued(struct setup *s, const char *name, size_t waiting);
+/* Of what a command has put into the queue as that file: says so, and when it starts. */
+void screen_setup_say_queued(struct setup *s, const char *path);
 /* promised: unsaid as soon as something is taken from the queue. words are taken over. */
 void setup_say_of_queue(struct setup *s, bool promised, char *words);
 /* How many wait, for any thread; 0: the item is not among them. id 0: its file says which it is. */
@@ -224,6 +235,8 @@ void setup_look_at_named(struct setup *s);
 void setup_run(struct setup *s);
 void setup_judge(struct setup *s); /* where r waits for it, and it is known */
 bool setup_is_unsaved(const struct setup *s);
+/* Whether the form would be lost, and the sentence that says so. */
+bool screen_setup_unsaved(struct setup *s, struct text *words);
 void setup_add_unsaved(const struct setup *s,
                        struct text *words); /* a sentence, where that is so */
 void setup_ask_options(struct setup *s);    /* of a sweep */

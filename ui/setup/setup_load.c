@@ -337,9 +337,8 @@ void setup_load_typed(struct setup *s, const char *path, const char *typed)
     begin_reading(s, r);
 }
 
-void screen_setup_load(void *setup, const char *folder, bool again)
+void screen_setup_load(struct setup *s, const char *folder, bool again)
 {
-    struct setup *s = setup;
     struct reading *r = mem_new(1, sizeof *r);
 
     *r = (struct reading){.link = setup_hold(s),
@@ -349,9 +348,8 @@ void screen_setup_load(void *setup, const char *folder, bool again)
     begin_reading(s, r);
 }
 
-void screen_setup_load_sweep(void *setup, const char *name)
+void screen_setup_load_sweep(struct setup *s, const char *name)
 {
-    struct setup *s = setup;
     struct reading *r = mem_new(1, sizeof *r);
 
     *r = (struct reading){.link = setup_hold(s),

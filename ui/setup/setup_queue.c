@@ -157,13 +157,12 @@ void setup_watch(struct setup *s)
     tasks_add_live(s->app->tasks, read_queue, queue_read, r);
 }
 
-void screen_setup_add_next(void *setup, struct text *out)
+void screen_setup_add_next(const struct setup *s, struct text *out)
 {
-    const struct setup *s = setup;
     struct wire_queue queue = {0};
     size_t i = 0;
 
-    if (!s || !s->app->config.wire)
+    if (!s->app->config.wire)
         return;
     wire_queue(s->app->config.wire, &queue);
     while (i < s->queue && s->queued[i].broken)
@@ -514,22 +513,22 @@ static void go_on_behind(struct setup *s, struct change *c)
     tasks_add_slow(s->app->tasks, change, changed, c);
 }
 
-void screen_setup_queue_run(void *setup, const char *folder, int64_t epochs, bool alone)
+void screen_setup_queue_run(struct setup *s, const char *folder, int64_t epochs, bool alone)
 {
-    struct change *c = change_new(setup, short_name(io_last_part(folder)));
+    struct change *c = change_new(s, short_name(io_last_part(folder)));
 
     c->goes_on = mem_text(folder);
     c->epochs = epochs;
     c->alone = alone;
-    go_on_behind(setup, c);
+    go_on_behind(s, c);
 }
 
-void screen_setup_queue_sweep(void *setup, const struct spec_sweep *sweep,
+void screen_setup_queue_sweep(struct setup *s, const struct spec_sweep *sweep,
                               const struct record_queue_options *options)
 {
-    struct change *c = change_new(setup, options->name);
+    struct change *c = change_new(s, options->name);
 
     record_queue_add_options(&c->text, options);
     spec_sweep_write(sweep, &c->text);
-    go_on_behind(setup, c);
+    go_on_behind(s, c);
 }

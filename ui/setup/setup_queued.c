@@ -94,9 +94,8 @@ static void counted(void *arg, bool dropped)
     free(c);
 }
 
-void screen_setup_say_queued(void *setup, const char *path)
+void screen_setup_say_queued(struct setup *s, const char *path)
 {
-    struct setup *s = setup;
     struct counting *c = mem_new(1, sizeof *c);
 
     if (!record_queue_take_name(io_last_part(path), &c->item)) {

@@ -99,9 +99,8 @@ void setup_add_unsaved(const struct setup *s, struct text *words)
     text_free(&name);
 }
 
-bool screen_setup_unsaved(void *setup, struct text *words)
+bool screen_setup_unsaved(struct setup *s, struct text *words)
 {
-    struct setup *s = setup;
     struct text now = {0};
     bool kept;
 

@@ -3,6 +3,7 @@
 #include "ui/sweep/sweepview_int.h"
 
 #include "base/mem.h"
+#include "ui/app/screens.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -302,19 +303,23 @@ void sweepview_show_sweep(struct sweepview *v, const char *name)
     look(v);
 }
 
-const char *screen_sweep_name(void *screen)
+void screen_sweep_open(struct sweepview *v, const char *name)
 {
-    const struct sweepview *v = screen;
-
-    return v->name;
+    v->pane = SWEEPVIEW_BOARD;
+    sweepview_show_sweep(v, name);
 }
 
-void screen_sweep_open(void *screen, const char *name)
+static bool take(void *screen, const struct screen_request *request)
 {
     struct sweepview *v = screen;
 
-    v->pane = SWEEPVIEW_BOARD;
-    sweepview_show_sweep(v, name);
+    if (request->what == SCREEN_NAME)
+        *request->shown = v->name;
+    else if (request->what == SCREEN_TAKE_SWEEP)
+        screen_sweep_open(v, request->name);
+    else
+        return false;
+    return true;
 }
 
 /* ---- the screen ---- */
@@ -393,6 +398,7 @@ const struct screen screen_sweep = {
     .open = open_screen,
     .close = close_screen,
     .show = show_screen,
+    .take = take,
     .draw = sweepview_draw,
     .key = sweepview_key,
     .event = event,

@@ -202,7 +202,8 @@ static void stop_sweep(struct sweepview *v)
                         : stops ? "stops after the running cells. Something else?"
                                 : "Stop this sweep? What has no result yet is kept for later.");
     if (v->own)
-        screen_setup_add_next(v->app->screen[SCREEN_SETUP], &question);
+        app_open(v->app, SCREEN_SETUP,
+                 &(struct screen_request){.what = SCREEN_ADD_NEXT, .words = &question});
     app_ask(v->app, text_str(&question),
             waits   ? full
             : ends  ? sooner
@@ -253,7 +254,9 @@ static void queue_sweep(struct sweepview *v, const struct record_queue_options *
 
     snprintf(options.name, sizeof options.name, "%s", v->sweep->name);
     options.alone = false;
-    screen_setup_queue_sweep(v->app->screen[SCREEN_SETUP], &v->sweep->spec, &options);
+    app_open(v->app, SCREEN_SETUP,
+             &(struct screen_request){
+                 .what = SCREEN_QUEUE_SWEEP, .sweep = &v->sweep->spec, .options = &options});
 }
 
 static void start_sweep(struct sweepview *v, enum how_far far)

@@ -153,7 +153,10 @@ static void open_cell(struct sweepview *v)
     } else if (n) {
         text_add(&what, "cell ");
         sweepview_add_setting(v->sweep, sweepview_chosen(v->sweep, &v->look), &what);
-        screen_compare_runs(v->app->screen[SCREEN_COMPARE], names, n, text_str(&what));
+        app_open(
+            v->app, SCREEN_COMPARE,
+            &(struct screen_request){
+                .what = SCREEN_TAKE_RUNS, .names = names, .count = n, .title = text_str(&what)});
         app_show(v->app, SCREEN_COMPARE);
     }
     text_free(&what);
@@ -200,7 +203,8 @@ void sweepview_load(struct sweepview *v, bool again)
                     : "There is no sweep yet.");
         return;
     }
-    screen_setup_load_sweep(v->app->screen[SCREEN_SETUP], v->line[v->chosen].name);
+    app_open(v->app, SCREEN_SETUP,
+             &(struct screen_request){.what = SCREEN_TAKE_SWEEP, .name = v->line[v->chosen].name});
     app_show(v->app, SCREEN_SETUP);
 }
 

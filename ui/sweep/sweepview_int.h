@@ -258,6 +258,7 @@ void sweepview_did_drop(struct sweepview *v, size_t group);
 /* The list's chosen sweep into Setup; again: says how it is trained again. */
 void sweepview_load(struct sweepview *v, bool again);
 void sweepview_show_sweep(struct sweepview *v, const char *name);
+void screen_sweep_open(struct sweepview *v, const char *name); /* for another screen: its board */
 /* Takes what the wire tells of it; true: there was something. */
 bool sweepview_merge(struct sweepview *v);
 /* Another sweep than the shown one that is worked on; NULL: none. */

@@ -2,6 +2,7 @@
 #include "tests/unit/ui/runs_kit.h"
 
 #include "ui/app/app_int.h"
+#include "ui/app/screens.h"
 #include "ui/compare/compare_int.h"
 
 static const double low[] = {0.25, 0.5, 0.5, 0.625}, high[] = {0.5, 0.625, 0.75, 0.875};

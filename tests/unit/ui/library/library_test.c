@@ -1,5 +1,6 @@
 /* The list of all runs, looked at again and again. */
 #include "tests/unit/ui/runs_kit.h"
+#include "ui/app/screens.h"
 
 #include <sys/file.h>
 

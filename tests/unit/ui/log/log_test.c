@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "tests/test.h"
 #include "ui/app/app_int.h"
+#include "ui/app/screens.h"
 #include "ui/log/logview_int.h"
 
 #include <stdlib.h>

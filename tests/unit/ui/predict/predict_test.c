@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "tests/test.h"
+#include "ui/app/screens.h"
 #include "ui/predict/predictview_int.h"
 
 #include <unistd.h>

@@ -2,6 +2,7 @@
 #include "tests/unit/ui/runs_kit.h"
 
 #include "ui/app/app_int.h"
+#include "ui/app/screens.h"
 #include "ui/predict/predictview_int.h"
 
 static void hear(void *user, const char *verb, const char *line)

@@ -2,6 +2,7 @@
 #include "tests/unit/ui/runs_kit.h"
 
 #include "ui/app/app_int.h"
+#include "ui/app/screens.h"
 #include "ui/results/results_int.h"
 #include "ui/app/runkeys.h"
 

@@ -2,6 +2,7 @@
 #include "tests/unit/ui/setup/setup_kit.h"
 
 #include "data/data.h"
+#include "ui/app/screens.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -9,6 +9,7 @@
 #include "net/net.h"
 #include "tests/test.h"
 #include "ui/app/claim.h"
+#include "ui/app/screens.h"
 #include "ui/setup/setup_int.h"
 
 #include <poll.h>
@@ -55,6 +56,11 @@ uint64_t app_ns(const struct app *app)
 void app_show(struct app *app, int screen)
 {
     app->shown = kit.shown = screen;
+}
+
+bool app_open(const struct app *app, int screen, const struct screen_request *request)
+{
+    return screen == SCREEN_SETUP && screen_setup.take(app->screen[screen], request);
 }
 
 void app_say(struct app *app, int role, const char *fmt, ...)

@@ -2,6 +2,7 @@
 #include "tests/unit/ui/setup/setup_kit.h"
 
 #include "tests/unit/ui/other_kit.h"
+#include "ui/app/screens.h"
 
 #include <errno.h>
 #include <fcntl.h>

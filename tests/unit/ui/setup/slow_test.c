@@ -3,6 +3,7 @@
 #include "record/queue/queue.h"
 #include "ui/app/app_int.h"
 #include "tests/unit/ui/setup/setup_kit.h"
+#include "ui/app/screens.h"
 
 #include <fcntl.h>
 #include <pthread.h>

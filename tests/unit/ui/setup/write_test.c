@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "tests/test.h"
 #include "ui/app/app_int.h"
+#include "ui/app/screens.h"
 #include "ui/setup/setup_int.h"
 
 #include <poll.h>

@@ -6,6 +6,7 @@
 #include "tests/unit/ui/other_kit.h"
 #include "ui/app/app_int.h"
 #include "ui/app/claim.h"
+#include "ui/app/screens.h"
 #include "ui/setup/setup_int.h"
 #include "ui/widgets/share.h"
 #include "ui/sweep/sweepview_int.h"
