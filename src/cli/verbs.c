@@ -1,7 +1,8 @@
 /* cli/verbs.c: all verbs there are. */
+#include "cli/verbs.h"
+
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cli.h"
 
 const struct cli_verb cli_verbs[] = {
     {"run", cli_run},

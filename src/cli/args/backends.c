@@ -1,7 +1,8 @@
 /* cli/args/backends.c: the backends of this program, the preferred ones first. */
-#include "cli/cli.h"
+#include "cli/args/backends.h"
 
 #include "cuda/load.h"
+#include "engine/backend.h"
 
 #include <stdlib.h>
 #include <string.h>

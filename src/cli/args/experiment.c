@@ -2,11 +2,18 @@
  * the command line behind it. */
 #include "cli/args/experiment.h"
 
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/args/runs.h"
+#include "cli/out/print.h"
+#include "data/data.h"
 #include "data/places.h"
 #include "net/net.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 #include "study/runs.h"
 
 #include <ctype.h>

@@ -3,7 +3,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/cli.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

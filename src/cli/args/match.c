@@ -2,10 +2,17 @@
 #include "cli/args/match.h"
 
 #include "base/again.h"
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/backends.h"
 #include "cli/args/experiment.h"
+#include "cli/args/options.h"
+#include "cli/args/runs.h"
+#include "cli/out/print.h"
 #include "engine/plan.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>

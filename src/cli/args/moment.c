@@ -1,7 +1,8 @@
 /* cli/args/moment.c: moments as people write them: "yesterday", "3h", "2026-11-20T10:15". */
-#include "cli/args/runs.h"
+#include "cli/args/moment.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

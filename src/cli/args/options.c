@@ -1,9 +1,14 @@
 /* cli/args/options.c: a small option parser, and the folders that options and the environment name. */
-#include "cli/cli.h"
+#include "cli/args/options.h"
 
 #include "base/again.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/out/print.h"
+#include "data/data.h"
+#include "spec/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* cli/args/sort.c: the order in which runs are listed. */
-#include "cli/args/runs.h"
+#include "cli/args/sort.h"
 
 #include "base/mem.h"
 

@@ -3,10 +3,18 @@
 #include "cli/forecast/dry.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/backends.h"
+#include "cli/args/options.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
 #include "cli/work/ask.h"
-#include "cli/cli.h"
+#include "engine/backend.h"
 #include "engine/forecast/preview.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <stdlib.h>

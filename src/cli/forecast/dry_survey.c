@@ -2,16 +2,22 @@
  * looked at once. */
 #include "cli/forecast/dry_survey.h"
 
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cli/work/ask.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/backends.h"
+#include "cli/args/options.h"
 #include "cli/sweeps/sweeps.h"
+#include "cli/work/ask.h"
 #include "engine/cores.h"
-#include "engine/forecast/cell_results.h"
 #include "engine/engine.h"
+#include "engine/forecast/cell_results.h"
 #include "engine/forecast/preview.h"
+#include "record/run/reader.h"
 #include "record/sweep/sweeps.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,11 +2,17 @@
 #include "cli/forecast/dry.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
 #include "cli/forecast/dry_survey.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
 #include "cli/sweeps/sweeps.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>

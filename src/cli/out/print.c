@@ -1,11 +1,12 @@
 /* cli/out/print.c: what goes to stdout and stderr. The last lines of stderr may be alive: they are redrawn
  * in place, and whatever else is said goes above them. Lines come from any thread. */
-#include "cli/cli.h"
+#include "cli/out/print.h"
 
+#include "base/err.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/system/stall.h"
-#include "cli/out/live.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

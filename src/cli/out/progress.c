@@ -2,11 +2,14 @@
 #include "cli/out/progress.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/loss.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "cli/cli.h"
-#include "cli/out/live.h"
+#include "base/text.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
+#include "record/run/reader.h"
 
 #include <errno.h>
 #include <math.h>

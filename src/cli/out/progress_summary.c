@@ -2,10 +2,14 @@
 #include "cli/out/progress.h"
 
 #include "base/clock.h"
-#include "cli/cli.h"
-#include "cli/out/live.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
 #include "draw/plot/curves.h"
 #include "record/run/checkpoint.h"
+#include "record/run/reader.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,14 @@
 #include "cli/out/results.h"
 
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
 #include "cli/out/overwrite.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
 #include "draw/ink/words.h"
+#include "record/run/reader.h"
 
 #include <limits.h>
 #include <stdlib.h>

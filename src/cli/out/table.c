@@ -1,10 +1,12 @@
-/* cli/out/table.c: tables, numbers and JSON for people and programs. */
-#include "cli/cli.h"
+/* cli/out/table.c: tables and numbers for people. */
+#include "cli/out/table.h"
 
 #include "base/loss.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,74 +217,10 @@ void cli_add_fraction(struct text *out, double value)
         text_add(out, loss_text(number, value));
 }
 
-/* JSON's own number syntax: what text_to_double takes besides ("nan", "+1", "1.", "007") is text. */
-static bool is_json_number(const char *s)
+void cli_add_model(struct text *out, const struct spec *spec)
 {
-    double value;
-    const char *digits = s + (*s == '-');
+    const char *slash = strrchr(spec->model, '/');
+    const char *model = slash ? slash + 1 : spec->model;
 
-    if (!text_to_double(s, &value) || !isfinite(value))
-        return false;
-    if (*digits < '0' || *digits > '9' || (*digits == '0' && digits[1] >= '0' && digits[1] <= '9'))
-        return false;
-    for (const char *dot = strchr(s, '.'); dot;)
-        return dot[1] >= '0' && dot[1] <= '9';
-    return true;
-}
-
-void cli_json_field(struct text *out, const char *name, const char *value)
-{
-    text_add_json(out, name);
-    text_add(out, ": ");
-    if (!*value || !strcmp(value, "nan") || !strcmp(value, "inf") || !strcmp(value, "-inf"))
-        text_add(out, "null");
-    else if (is_json_number(value))
-        text_add(out, value);
-    else
-        text_add_json(out, value);
-}
-
-/* Columns whose values are names, even where a name happens to look like a number. */
-static bool is_name(const char *column)
-{
-    static const char *const names[] = {"run",  "sweep", "cell", "reason", "host", "version",
-                                        "name", "model", "data", "tags",   "note", NULL};
-
-    for (const char *const *n = names; *n; n++)
-        if (!strcmp(*n, column))
-            return true;
-    return false;
-}
-
-void cli_json_run(struct text *out, const struct record_run *run)
-{
-    struct text value = {0};
-
-    text_add(out, "{");
-    for (const char *const *column = record_run_columns; *column; column++) {
-        text_clear(&value);
-        record_run_value(run, *column, &value);
-        if (column != record_run_columns)
-            text_add(out, ", ");
-        if (is_name(*column) && value.n) {
-            text_add_json(out, *column);
-            text_add(out, ": ");
-            text_add_json(out, text_str(&value));
-        } else {
-            cli_json_field(out, *column, text_str(&value));
-        }
-    }
-    text_add(out, "}");
-    text_free(&value);
-}
-
-enum err_code cli_find_run(const char *name, struct record_entry *out, struct err *e)
-{
-    return record_find(cli_results(), name ? name : "@", out, e);
-}
-
-enum err_code cli_find_runs(int count, char **names, struct record_entry **out, size_t *found,
-                            struct err *e)
-{
-    return record_find_all(cli_results(), names, (size_t)count, false, out, found, e);
+    text_add_n(out, model, text_stem(model, ".net"));
 }

@@ -4,12 +4,18 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
 #include "record/index.h"
+#include "record/run/reader.h"
 #include "record/sweep/ledger.h"
 #include "record/sweep/sweeps.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,16 +3,23 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/sweeps/listed.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
 #include "cli/out/progress.h"
+#include "cli/sweeps/listed.h"
 #include "engine/engine.h"
+#include "record/run/reader.h"
 #include "record/sweep/ledger.h"
 #include "record/sweep/sweeps.h"
 #include "record/working.h"
+#include "spec/spec.h"
 #include "wire/sweep.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <math.h>

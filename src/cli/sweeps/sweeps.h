@@ -3,8 +3,9 @@
 #define CHORUS_CLI_SWEEPS_SWEEPS_H
 
 #include "base/err.h"
-#include "cli/work/sweep.h"
+#include "cli/sweeps/sweep_wish.h"
 #include "spec/sweep.h"
+#include "wire/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,12 +67,8 @@ bool sweeps_newest_unfinished(char name[128], char newest[32]);
 /* One line for all programs that work on it. */
 enum err_code sweeps_control(const char *name, const char *line, struct err *e) MUST_USE;
 
-/* "chorus resume NAME" in a process of its own; returns the exit code. */
-int sweeps_detach(const char *name, const struct sweep_wish *wish);
 /* sweep.csv's path, or an object, on stdout. */
 bool sweeps_has_table(const char *name); /* whether that file is there */
 int sweeps_print(const char *name, bool json, const char *state);
-/* `chorus watch` of a sweep; returns the exit code. */
-int sweeps_watch(const char *name, bool quiet, bool json);
 
 #endif

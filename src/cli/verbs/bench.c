@@ -4,6 +4,12 @@
 #include "cli/work/bench.h"
 
 #include "base/mem.h"
+#include "cli/args/backends.h"
+#include "cli/args/cpu.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
+#include "cli/verbs.h"
+#include "cli/args/signals.h"
 #include "cpu/peak.h"
 #include "data/data.h"
 

@@ -1,9 +1,16 @@
 /* cli/verbs/compare.c: chorus compare RUN... */
 #include "study/compare.h"
 
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/args/runs.h"
+#include "cli/out/print.h"
 #include "cli/out/results.h"
+#include "cli/verbs.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

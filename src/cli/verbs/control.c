@@ -1,18 +1,24 @@
 /* cli/verbs/control.c: chorus pause, go, stop: for a run of this or another process. A line in RUN/control
  * is obeyed by its owner within a second; run.csv then says so. */
-#include "cli/cli.h"
-
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/args/runs.h"
+#include "cli/out/print.h"
 #include "cli/sweeps/cells.h"
-#include "cli/work/control_talk.h"
 #include "cli/sweeps/sweeps.h"
+#include "cli/verbs.h"
+#include "cli/work/control_talk.h"
 #include "record/filter.h"
+#include "record/run/reader.h"
 #include "record/sweep/ledger.h"
 #include "record/working.h"
 #include "wire/sweep.h"
+#include "wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

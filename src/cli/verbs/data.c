@@ -1,10 +1,14 @@
 /* cli/verbs/data.c: `chorus data`: which data sets are here, what is in one, and how to get one. */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/out/live.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
+#include "cli/verbs.h"
 #include "data/check.h"
+#include "data/data.h"
 #include "data/fetch.h"
 #include "data/places.h"
 

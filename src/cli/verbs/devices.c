@@ -1,13 +1,16 @@
 /* cli/verbs/devices.c: chorus devices */
-#include "cli/cli.h"
-
-#include "base/io.h"
-#include "base/mem.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "cli/args/backends.h"
+#include "cli/args/cpu.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
+#include "cli/verbs.h"
 #include "cuda/load.h"
+#include "engine/backend.h"
+#include "spec/spec.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,40 +18,9 @@ static const struct cli_usage usage = {
     "devices", "What there is to compute on: the CPU, its cores, the backends and what they use.",
     NULL};
 
-/* "AMD EPYC ..." from /proc/cpuinfo, which has no length of its own. */
-void cli_cpu_name(struct text *out)
-{
-    char room[8193], *line, *colon, *end;
-    int fd = io.open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC, 0);
-    ssize_t n = 0;
-
-    if (fd >= 0) {
-        n = io.read(fd, room, sizeof room - 1);
-        io.close(fd);
-    }
-    room[n > 0 ? n : 0] = 0;
-    line = strstr(room, "model name");
-    if (line && (colon = strchr(line, ':')) && (end = strchr(colon, '\n'))) {
-        *end = 0;
-        text_add_clean(out, text_trim(colon + 1));
-    } else {
-        text_add(out, "unknown CPU");
-    }
-}
-
 static const char *isa_in(const struct backend *b, enum spec_precision precision)
 {
     return b->isa_in ? b->isa_in(precision) : b->isa();
-}
-
-enum err_code cli_check_isa(struct err *e)
-{
-    const struct backend_plan plan = {.precision = SPEC_FP32};
-
-    for (const struct backend *const *b = cli_backends(); *b; b++)
-        if (!strcmp((*b)->name, "cpu"))
-            return (*b)->can(&plan, e);
-    return ERR_OK;
 }
 
 /* Cores that this process may use, which a container or taskset may have cut. */

@@ -1,11 +1,18 @@
 /* cli/verbs/ensemble.c: chorus ensemble RUN...: finished runs averaged as if they were one ensemble. */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/args/runs.h"
+#include "cli/out/print.h"
 #include "cli/out/report/average.h"
 #include "cli/out/results.h"
+#include "cli/verbs.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 #include "study/compare.h"
 #include "study/runs.h"
+#include "wire/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

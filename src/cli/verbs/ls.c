@@ -1,13 +1,22 @@
 /* cli/verbs/ls.c: `chorus ls`: the runs of a results folder. */
-#include "cli/cli.h"
-
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/moment.h"
+#include "cli/args/options.h"
+#include "cli/args/sort.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
 #include "cli/out/results.h"
-#include "cli/args/runs.h"
+#include "cli/out/table.h"
 #include "cli/sweeps/sweeps.h"
+#include "cli/verbs.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 #include "study/compare.h"
+#include "wire/wire.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -44,14 +53,6 @@ struct shown {
     int lr_digits, sorted_digits;
     char sorted[64]; /* the column that they are sorted by, where it has no place of its own */
 };
-
-void cli_add_model(struct text *out, const struct spec *spec)
-{
-    const char *slash = strrchr(spec->model, '/');
-    const char *model = slash ? slash + 1 : spec->model;
-
-    text_add_n(out, model, text_stem(model, ".net"));
-}
 
 /* The last part of a path; "train.csv:test.csv" is shown as it is. */
 static void add_data(struct text *out, const struct spec *spec)
@@ -140,25 +141,6 @@ static void add_row(struct cli_table *t, const struct record_entry *entry,
     if (shown->tags)
         cli_table_add(t, run->tags);
     text_free(&cell);
-}
-
-void cli_json_entry(struct text *out, const struct record_entry *entry)
-{
-    if (entry->broken) {
-        text_add(out, "{");
-        cli_json_field(out, "run", entry->name);
-        text_add(out, ", ");
-        cli_json_field(out, "state", "broken");
-        text_add(out, ", ");
-        cli_json_field(out, "reason", entry->problem);
-    } else {
-        cli_json_run(out, &entry->run);
-        out->s[--out->n] = 0; /* the brace: three more follow */
-    }
-    text_add(out, ", \"folder\": ");
-    text_add_json(out, entry->folder);
-    text_addf(out, ", \"live\": %s, \"dead\": %s}", entry->live ? "true" : "false",
-              entry->dead ? "true" : "false");
 }
 
 /* Broken runs get their reason below the table, one line each. */

@@ -1,9 +1,15 @@
 /* cli/verbs/models.c: `chorus models`: what networks there are, and one of them layer by layer. */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
+#include "cli/verbs.h"
+#include "data/data.h"
 #include "net/net.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdlib.h>

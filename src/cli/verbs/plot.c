@@ -1,14 +1,20 @@
 /* cli/verbs/plot.c: chorus plot RUN... */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/out/report/figures.h"
-#include "cli/out/live.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/args/runs.h"
 #include "cli/out/overwrite.h"
+#include "cli/out/print.h"
+#include "cli/out/report/figures.h"
 #include "cli/out/results.h"
-#include "draw/plot/curves.h"
+#include "cli/verbs.h"
 #include "draw/ink/words.h"
+#include "draw/plot/curves.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <stdio.h>

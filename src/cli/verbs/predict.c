@@ -1,15 +1,20 @@
 /* cli/verbs/predict.c: chorus predict RUN: the test images, or pictures of one's own, through the trained
  * models. */
-#include "cli/cli.h"
-#include "cli/out/overwrite.h"
-#include "cli/out/report/predictions_int.h"
-
+#include "base/err.h"
 #include "base/io.h"
 #include "base/loss.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/overwrite.h"
+#include "cli/out/print.h"
+#include "cli/out/report/predictions_int.h"
 #include "cli/out/results.h"
+#include "cli/out/table.h"
+#include "cli/verbs.h"
 #include "draw/tile.h"
 #include "record/filter.h"
+#include "record/run/reader.h"
 #include "study/members.h"
 
 #include <math.h>

@@ -1,16 +1,24 @@
 /* cli/verbs/resume.c: chorus resume [RUN or SWEEP] [epochs=N] */
-#include "cli/cli.h"
-
 #include "base/again.h"
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/work/drive.h"
+#include "base/text.h"
 #include "cli/args/launcher.h"
+#include "cli/args/options.h"
+#include "cli/args/runs.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
+#include "cli/sweeps/sweeps.h"
+#include "cli/verbs.h"
+#include "cli/work/drive.h"
 #include "cli/work/restart.h"
 #include "cli/work/sweep.h"
-#include "cli/sweeps/sweeps.h"
 #include "cli/work/take.h"
 #include "record/filter.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 #include "study/runs.h"
+#include "wire/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

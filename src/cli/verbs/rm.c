@@ -1,9 +1,13 @@
 /* cli/verbs/rm.c: `chorus rm`: runs into the trash. */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/options.h"
 #include "cli/args/runs.h"
+#include "cli/out/print.h"
+#include "cli/verbs.h"
+#include "record/run/reader.h"
 #include "record/sweep/ledger.h"
 
 #include <stdio.h>

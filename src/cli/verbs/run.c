@@ -1,18 +1,23 @@
 /* cli/verbs/run.c: chorus run [FILE or RUN or NAME] [KEY=VALUE...] */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/work/drive.h"
-#include "cli/forecast/dry.h"
+#include "base/text.h"
 #include "cli/args/experiment.h"
 #include "cli/args/launcher.h"
 #include "cli/args/match.h"
+#include "cli/args/options.h"
+#include "cli/forecast/dry.h"
+#include "cli/out/print.h"
+#include "cli/sweeps/sweeps.h"
+#include "cli/verbs.h"
+#include "cli/work/drive.h"
 #include "cli/work/queue.h"
 #include "cli/work/restart.h"
 #include "cli/work/sweep.h"
-#include "cli/sweeps/sweeps.h"
 #include "cli/work/workbench.h"
+#include "spec/spec.h"
 #include "spec/sweep.h"
+#include "wire/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,18 @@
 /* cli/verbs/show.c: `chorus show RUN`: all there is to know of one run. */
-#include "cli/cli.h"
-
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/loss.h"
 #include "base/mem.h"
-#include "cli/args/runs.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
+#include "cli/verbs.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

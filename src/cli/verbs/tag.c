@@ -1,8 +1,13 @@
 /* cli/verbs/tag.c: `chorus tag` and `chorus note`: what users write on runs. */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/options.h"
 #include "cli/args/runs.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
+#include "cli/verbs.h"
+#include "record/run/reader.h"
 
 #include <ctype.h>
 #include <stdio.h>

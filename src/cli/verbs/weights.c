@@ -1,11 +1,16 @@
 /* cli/verbs/weights.c: `chorus weights RUN -o FILE`: a model to go on with in Python. */
-#include "cli/cli.h"
-
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/out/report/averaged.h"
+#include "base/text.h"
+#include "cli/args/options.h"
 #include "cli/out/overwrite.h"
+#include "cli/out/print.h"
+#include "cli/out/report/averaged.h"
+#include "cli/verbs.h"
+#include "data/data.h"
 #include "record/run/export.h"
+#include "record/run/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

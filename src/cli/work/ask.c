@@ -1,10 +1,14 @@
 #include "cli/work/ask.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "cli/args/backends.h"
+#include "cli/args/options.h"
 #include "cli/version.h"
 #include "engine/engine.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <poll.h>

@@ -3,8 +3,8 @@
 #ifndef CHORUS_CLI_WORK_BENCH_H
 #define CHORUS_CLI_WORK_BENCH_H
 
-#include "cli/cli.h"
-
+#include "base/err.h"
+#include "base/text.h"
 #include "engine/plan.h"
 
 #include <pthread.h>

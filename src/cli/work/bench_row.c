@@ -5,6 +5,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/system/thread.h"
+#include "cli/args/cpu.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
+#include "cli/args/signals.h"
 #include "cpu/peak.h"
 
 #include <math.h>

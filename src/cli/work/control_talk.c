@@ -3,10 +3,14 @@
 #include "cli/work/control_talk.h"
 
 #include "base/again.h"
-#include "cli/cli.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
+#include "record/run/reader.h"
 #include "study/runs.h"
 #include "wire/sweep.h"
+#include "wire/wire.h"
 
 #include <string.h>
 

@@ -3,16 +3,24 @@
 #include "cli/work/drive.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/backends.h"
+#include "cli/args/options.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
 #include "cli/out/progress.h"
+#include "cli/version.h"
+#include "cli/args/signals.h"
 #include "engine/engine.h"
+#include "record/run/reader.h"
 #include "record/sweep/sweeps.h"
 #include "record/working.h"
-
-#include "cli/version.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <poll.h>

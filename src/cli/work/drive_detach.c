@@ -3,11 +3,18 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/json.h"
+#include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
+#include "data/data.h"
 #include "record/queue/queue.h"
+#include "record/run/reader.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,14 +4,20 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
 #include "cli/work/drive.h"
+#include "cli/args/signals.h"
 #include "cli/work/sweep.h"
 #include "cli/work/take.h"
 #include "engine/engine.h"
 #include "record/queue/queue.h"
+#include "record/run/reader.h"
+#include "wire/wire.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,11 +1,16 @@
 /* cli/work/queue_add.c: `run --queue` puts an experiment or a sweep into the queue. */
-#include "cli/work/queue_int.h"
-
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/work/ask.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
 #include "cli/sweeps/cells.h"
-#include "cli/cli.h"
 #include "cli/sweeps/sweeps.h"
+#include "cli/work/ask.h"
+#include "cli/work/queue_items.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,11 @@
 #include "base/again.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
+#include "cli/args/signals.h"
+#include "data/data.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -2,14 +2,17 @@
 #include "cli/work/stuck.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/system/thread.h"
-#include "cli/cli.h"
+#include "cli/out/print.h"
 #include "cli/work/drive.h"
+#include "cli/args/signals.h"
 #include "cli/work/sweep.h"
 #include "engine/engine.h"
+#include "wire/wire.h"
 
 #include <pthread.h>
 #include <stdarg.h>

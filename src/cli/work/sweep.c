@@ -3,15 +3,21 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/out/live.h"
-#include "cli/work/restart.h"
-#include "cli/work/stuck.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
+#include "cli/work/restart.h"
+#include "cli/args/signals.h"
+#include "cli/work/stuck.h"
+#include "cli/work/sweeps_follow.h"
 #include "cli/work/workbench.h"
 #include "engine/engine.h"
+#include "spec/spec.h"
 #include "wire/sweep.h"
+#include "wire/wire.h"
 
 #include <poll.h>
 #include <stdio.h>

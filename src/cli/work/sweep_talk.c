@@ -3,15 +3,20 @@
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
 #include "cli/sweeps/listed.h"
-#include "cli/out/live.h"
 #include "cli/sweeps/sweeps.h"
+#include "record/run/reader.h"
 #include "record/sweep/ledger.h"
+#include "spec/spec.h"
 #include "wire/sweep.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,16 +1,26 @@
 /* cli/work/sweeps_follow.c: a sweep that another process runs: started in the background, watched. */
-#include "cli/sweeps/sweeps.h"
+#include "cli/work/sweeps_follow.h"
 
 #include "base/again.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/work/drive.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
+#include "cli/out/table.h"
 #include "cli/sweeps/listed.h"
+#include "cli/sweeps/sweeps.h"
+#include "cli/work/drive.h"
+#include "cli/args/signals.h"
 #include "cli/work/watch.h"
+#include "data/data.h"
+#include "record/run/reader.h"
 #include "record/sweep/ledger.h"
+#include "spec/spec.h"
 #include "wire/sweep.h"
+#include "wire/wire.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -3,15 +3,20 @@
 #include "cli/work/take.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/out/print.h"
+#include "cli/sweeps/sweeps.h"
 #include "cli/work/drive.h"
 #include "cli/work/restart.h"
+#include "cli/args/signals.h"
 #include "cli/work/stuck.h"
-#include "cli/sweeps/sweeps.h"
 #include "engine/engine.h"
 #include "record/queue/queue.h"
+#include "spec/spec.h"
+#include "wire/wire.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -7,6 +7,12 @@
 
 #include <stdbool.h>
 
+struct workbench_options {
+    const char *theme, *keys, *frame;
+    bool ascii, no_mouse;
+};
+/* On Results where there are runs, else on Setup. Returns the exit code. */
+int workbench_open(const struct workbench_options *o);
 /* `run --tui`: opens the workbench on the screen Run with that run or sweep begun. Returns the exit
  * code. */
 int workbench_run(const struct wire_start *start);

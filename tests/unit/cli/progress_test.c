@@ -1,9 +1,13 @@
 #include "tests/test.h"
 
-#include "cli/cli.h"
-#include "study/compare.h"
+#include "base/text.h"
+#include "cli/out/json.h"
 #include "cli/out/progress.h"
+#include "cli/out/table.h"
 #include "cli/work/sweep_talk.h"
+#include "spec/spec.h"
+#include "study/compare.h"
+#include "wire/wire.h"
 
 static struct progress_view running(void)
 {

@@ -2,15 +2,21 @@
 #include "cli/out/report/average.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
 #include "cli/version.h"
 #include "engine/plan.h"
-#include "record/run/checkpoint.h"
 #include "record/file/disk.h"
+#include "record/run/checkpoint.h"
 #include "record/run/export.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 #include "study/runs.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,22 @@
 #include "cli/out/report/predictions.h"
 
+#include "base/err.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/args/backends.h"
+#include "cli/args/options.h"
+#include "cli/out/print.h"
 #include "cli/out/report/averaged.h"
-#include "cli/cli.h"
+#include "data/data.h"
 #include "data/picture.h"
-#include "engine/run/metrics.h"
+#include "engine/backend.h"
 #include "engine/plan.h"
+#include "engine/run/metrics.h"
 #include "record/run/checkpoint.h"
 #include "record/run/export.h"
+#include "record/run/reader.h"
+#include "spec/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,6 +18,8 @@ struct report {
     size_t names, name_room;
 };
 
+/* The whole of it: a new folder, or in place of the report that lies there. */
+enum err_code report_make(struct report *r, const struct study_run *runs, struct err *e) MUST_USE;
 /* Writes a file of the folder. The manifest will hold its checksum. The file is a draft (io_temporary)
  * until the report is whole. */
 enum err_code report_write(struct report *r, const char *name, const struct text *bytes,

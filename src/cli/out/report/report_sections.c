@@ -1,14 +1,18 @@
 /* What is worth a section of a report. */
 #include "cli/out/report/report.h"
 
+#include "base/err.h"
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "base/text.h"
+#include "cli/out/print.h"
 #include "cli/out/report/figures.h"
 #include "cli/out/report/predictions.h"
 #include "draw/plot/curves.h"
+#include "spec/spec.h"
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/scaling.h"
+#include "wire/wire.h"
 
 #include <math.h>
 #include <stdlib.h>

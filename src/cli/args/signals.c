@@ -1,5 +1,5 @@
-/* cli/work/signals.c: handlers count and wake the main loop, which decides what a signal means. */
-#include "cli/cli.h"
+/* cli/args/signals.c: handlers count and wake the main loop, which decides what a signal means. */
+#include "cli/args/signals.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

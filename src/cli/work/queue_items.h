@@ -1,15 +1,21 @@
-/* cli/work/queue_int.h: what listing the queue and adding to it have in common. */
-#ifndef CHORUS_CLI_WORK_QUEUE_INT_H
-#define CHORUS_CLI_WORK_QUEUE_INT_H
+/* cli/work/queue_items.h: what waits in the queue, in words, and who takes from it. */
+#ifndef CHORUS_CLI_WORK_QUEUE_ITEMS_H
+#define CHORUS_CLI_WORK_QUEUE_ITEMS_H
 
 #include "base/text.h"
 #include "cli/work/queue.h"
+#include "cli/work/queue_items.h"
 #include "record/queue/queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 void queue_add_model(struct text *out, const struct spec *s);
+/* All empty where there are none. */
+struct record_queue_options queue_options(const struct record_queued *item);
+/* *kind: "run", "sweep" or "broken"; *cells: of a sweep. */
+void queue_describe(const struct record_queued *item, struct text *out, const char **kind,
+                    size_t *cells);
 /* An item as --json has it. */
 void queue_add_object(struct text *out, const struct record_queued *item);
 /* Whether it waits until no other chorus computes on this machine. */

@@ -1,0 +1,395 @@
+/* cli/out/report/report.c: the folder of a report: its files, its page, and how they take the place of an
+ * earlier one. */
+#include "cli/out/report/report.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/out/report/export.h"
+#include "cli/version.h"
+#include "study/compare.h"
+#include "study/runs.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BROAD 9 /* columns: a table of more is printed across the paper */
+
+static const char *const inside[] = {"tables", "figures", "networks"};
+
+/* ---- files ---- */
+
+/* Where a file of the report waits until all of them are there. */
+static char *draft_of(const struct report *r, const char *name)
+{
+    char *path = io_path(r->folder, name), *draft = io_temporary(path);
+
+    free(path);
+    return draft;
+}
+
+static enum err_code write_draft(const char *path, const struct text *bytes, struct err *e)
+{
+    int fd;
+    enum err_code code;
+
+    TRY(io_open_own(path, O_WRONLY | O_CREAT | O_TRUNC, &fd, e));
+    code = io_write_all(fd, text_str(bytes), bytes->n, path, e);
+    if (io.sync(fd) && !code)
+        code = err_errno(e, "cannot sync %s", path);
+    if (io.close(fd) && !code)
+        code = err_errno(e, "cannot close %s", path);
+    return code;
+}
+
+enum err_code report_write(struct report *r, const char *name, const struct text *bytes,
+                           struct err *e)
+{
+    char *path = draft_of(r, name), sum[65];
+    enum err_code code = write_draft(path, bytes, e);
+    struct hash_sha256 h;
+    uint8_t raw[32];
+
+    hash_sha256_start(&h);
+    hash_sha256_add(&h, text_str(bytes), bytes->n);
+    hash_sha256_end(&h, raw);
+    hash_hex(sum, raw, sizeof raw);
+    text_addf(&r->files, "%s  %s\n", sum, name);
+    r->name = mem_grow(r->name, &r->name_room, r->names + 1, sizeof *r->name);
+    r->name[r->names++] = mem_text(name);
+    free(path);
+    return code;
+}
+
+static enum err_code make_folder(const struct report *r, const char *name, struct err *e)
+{
+    char *path = io_path(r->folder, name);
+    enum err_code code = io_make_folders(path, e);
+
+    free(path);
+    return code;
+}
+
+enum err_code report_add_table(struct report *r, const char *name, const char *title,
+                               const struct study_table *t, struct err *e)
+{
+    static const struct {
+        const char *end;
+        void (*form)(const struct study_table *, const struct study_style *, struct text *);
+    } forms[] = {{"md", study_table_md}, {"tex", study_table_tex}};
+    const struct study_style style = {.narrow = true};
+    struct text out = {0};
+    char *file = mem_textf("tables/%s.csv", name);
+    enum err_code code;
+
+    study_table_csv(t, &out);
+    code = report_write(r, file, &out, e);
+    free(file);
+    for (size_t i = 0; i < MEM_COUNT(forms) && code == ERR_OK; i++) {
+        text_clear(&out);
+        forms[i].form(t, &style, &out);
+        file = mem_textf("tables/%s.%s", name, forms[i].end);
+        code = report_write(r, file, &out, e);
+        free(file);
+    }
+    text_free(&out);
+    text_addf(&r->page, "<section id=\"%s\"%s><h2>%s</h2>\n<div class=\"wide\">", name,
+              t->columns > BROAD ? " class=\"broad\"" : "", title);
+    study_table_html(t, NULL, &r->page);
+    text_add(&r->page, "</div></section>\n");
+    return code;
+}
+
+/* Lines as one paragraph. */
+static void add_lines(struct text *out, const char *lines)
+{
+    char *copy = mem_text(lines), *rest = copy, *line;
+
+    while ((line = strsep(&rest, "\n"))) {
+        text_add_html(out, line);
+        text_add(out, *line && rest && *rest ? " " : "");
+    }
+    free(copy);
+}
+
+enum err_code report_add_figure(struct report *r, const char *name, const char *title,
+                                const struct figure_panel *panel, int panels, double height_mm,
+                                const char *note, struct err *e)
+{
+    struct figure f = {panel, panels, panels == 2 ? 180 : 120, height_mm, false};
+    struct text out = {0};
+    char *svg = mem_textf("figures/%s.svg", name), *pdf = mem_textf("figures/%s.pdf", name);
+    char *tex = mem_textf("figures/%s.tex", name), *csv = mem_textf("figures/%s.csv", name);
+    char *base = mem_textf("%s.csv", name), *drawn = mem_textf("%s-gnuplot.svg", name);
+    enum err_code code;
+
+    figure_svg(&f, &out);
+    code = report_write(r, svg, &out, e);
+    text_addf(&r->page, "<section id=\"%s\"><h2>%s</h2>\n<figure>", name, title);
+    text_add(&r->page, text_str(&out));
+    if (*note) {
+        text_add(&r->page, "<figcaption>");
+        add_lines(&r->page, note);
+        text_add(&r->page, "</figcaption>");
+    }
+    text_add(&r->page, "</figure></section>\n");
+    text_clear(&out);
+    figure_pdf(&f, &out);
+    if (code == ERR_OK)
+        code = report_write(r, pdf, &out, e);
+    text_clear(&out);
+    figure_tex(&f, base, &out);
+    if (code == ERR_OK)
+        code = report_write(r, tex, &out, e);
+    text_clear(&out);
+    figure_csv(&f, &out);
+    if (code == ERR_OK)
+        code = report_write(r, csv, &out, e);
+    figure_gnuplot(&f, csv, drawn, &r->script);
+    text_free(&out);
+    free(svg);
+    free(pdf);
+    free(tex);
+    free(csv);
+    free(base);
+    free(drawn);
+    return code;
+}
+
+/* ---- the page ---- */
+
+static const char page_head[] =
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; --ground: #fff; --ink: #1c1c1c; --soft: #666; --rule: #ddd }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "  :root { --ground: #151515; --ink: #ddd; --soft: #999; --rule: #333 }\n"
+    "}\n"
+    "body { background: var(--ground); color: var(--ink); margin: 2.5rem auto; max-width: 60rem;\n"
+    "       padding: 0 1rem; font: 15px/1.5 system-ui, 'DejaVu Sans', sans-serif }\n"
+    "h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin-top: 2.2rem }\n"
+    "table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums }\n"
+    "th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap }\n"
+    "th { border-bottom: 1px solid var(--ink); font-weight: 600 } td { border-bottom: 1px solid "
+    "var(--rule) }\n"
+    ".n { text-align: right } .wide { overflow-x: auto }\n"
+    ".note, figcaption, footer { color: var(--soft); font-size: .85rem; margin: .3rem 0 }\n"
+    "figure { margin: 0 } figure svg { max-width: 100%; height: auto }\n"
+    "@media print {\n"
+    "  @page { size: A4; margin: 15mm } @page wide { size: A4 landscape }\n"
+    "  body { margin: 0; padding: 0; max-width: none; font-size: 10pt }\n"
+    "  h2 { break-after: avoid } p.note { break-before: avoid } figure, tr { break-inside: avoid }\n"
+    "  section.broad { page: wide }\n"
+    "  .wide { overflow-x: visible } .broad table { font-size: 6.5pt }\n"
+    "  .broad th, .broad td { padding: .1rem .2rem; white-space: normal }\n"
+    "  .broad td:first-child { white-space: nowrap }\n"
+    "}\n"
+    "</style>\n";
+
+static enum err_code write_page(struct report *r, struct err *e)
+{
+    struct text out = {0};
+    char now[CLOCK_UTC_ROOM];
+    enum err_code code;
+
+    clock_utc(now, clock_wall());
+    text_add(&out,
+             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
+    text_add_html(&out, r->title);
+    text_add(&out, "</title>\n<link rel=\"icon\" href=\"data:,\">\n");
+    text_add(&out, page_head);
+    text_add(&out, "</head>\n<body>\n<h1>");
+    text_add_html(&out, r->title);
+    text_addf(&out,
+              "</h1>\n<p class=\"note\">%s run%s, %.10s. What made this page stands in "
+              "<a href=\"manifest.txt\">manifest.txt</a>; every table and figure lies beside "
+              "it in other forms.</p>\n",
+              TEXT_COUNT(r->runs), text_s(r->runs), now);
+    text_add(&out, text_str(&r->page));
+    text_addf(&out, "<footer>chorus %s</footer>\n</body>\n</html>\n", chorus_version);
+    code = report_write(r, "index.html", &out, e);
+    text_free(&out);
+    return code;
+}
+
+/* ---- what goes with it ---- */
+
+static enum err_code write_gnuplot(struct report *r, struct err *e)
+{
+    struct text out = {0};
+    enum err_code code;
+
+    text_add(&out, "# Draws the figures again, from figures/NAME.csv: gnuplot plot.gp makes\n"
+                   "# NAME-gnuplot.svg of each.\n");
+    text_add(&out, text_str(&r->script));
+    code = report_write(r, "plot.gp", &out, e);
+    text_free(&out);
+    return code;
+}
+
+static enum err_code write_epochs(struct report *r, const struct study_run *runs, struct err *e)
+{
+    struct text bytes = {0};
+    enum err_code code;
+
+    export_epochs(runs, r->runs, &bytes);
+    code = report_write(r, "epochs.csv", &bytes, e);
+    text_free(&bytes);
+    return code;
+}
+
+static bool holds_drafts_alone(const char *folder)
+{
+    char **names;
+    size_t count;
+    bool alone = io_list_folder(folder, &names, &count, NULL) == ERR_OK;
+
+    for (size_t i = 0; i < count && alone; i++)
+        alone = io_is_of_dead(names[i]);
+    io_free_names(names, count);
+    return alone;
+}
+
+/* Whether a report that was killed before it had a manifest left what has this name in the folder. */
+static bool is_half(const char *folder, const char *name)
+{
+    bool half = io_is_of_dead(name);
+
+    for (size_t i = 0; i < MEM_COUNT(inside) && !half; i++) {
+        char *path = io_path(folder, name);
+
+        half = !strcmp(name, inside[i]) && holds_drafts_alone(path);
+        free(path);
+    }
+    return half;
+}
+
+/* A report is replaced, whole or half; anything else that lies there is somebody's. */
+static enum err_code check_folder(const struct report *r, bool is_report, struct err *e)
+{
+    char **names = NULL;
+    size_t count = 0;
+    enum err_code code = ERR_OK;
+
+    if (io_exists(r->folder) && !io_is_folder(r->folder))
+        return err_set(e, ERR_INPUT, "%s is a file: -o names the folder that report writes",
+                       r->folder);
+    if (!is_report && io_exists(r->folder))
+        code = io_list_folder(r->folder, &names, &count, e);
+    for (size_t i = 0; i < count && code == ERR_OK; i++)
+        if (!is_half(r->folder, names[i]))
+            code = err_set(e, ERR_INPUT,
+                           "%s holds other files, and no report of chorus (its manifest.txt says "
+                           "so): -o names a new folder",
+                           r->folder);
+    io_free_names(names, count);
+    return code;
+}
+
+/* Before the first file takes its place: some of this report beside some of an earlier one are none. */
+static enum err_code check_places(const struct report *r, struct err *e)
+{
+    enum err_code code = ERR_OK;
+
+    for (size_t i = 0; i < r->names && code == ERR_OK; i++) {
+        char *path = io_path(r->folder, r->name[i]);
+
+        if (io_is_folder(path))
+            code = err_set(e, ERR_INPUT,
+                           "%s is a folder, and the report has a file of that name: move it away, "
+                           "or name another folder with -o",
+                           path);
+        free(path);
+    }
+    return code;
+}
+
+/* The manifest, which was written last, goes first: if the program is killed here, the next report knows
+ * the folder by it, and removes the files that the manifest lists. */
+static enum err_code put_in_place(const struct report *r, struct err *e)
+{
+    enum err_code code = ERR_OK;
+
+    for (size_t i = r->names; i-- && code == ERR_OK;) {
+        char *path = io_path(r->folder, r->name[i]), *new = draft_of(r, r->name[i]);
+
+        if (io.rename(new, path) < 0)
+            code = err_errno(e, "cannot put %s in its place", path);
+        free(path);
+        free(new);
+    }
+    return code;
+}
+
+/* No half report stays: its files would stand in the way of the next try, or among those of an earlier
+ * one. bare: nothing lay there, so those in their places are this one's too. */
+static void remove_half(const struct report *r, bool bare, bool folder)
+{
+    for (size_t i = 0; i < r->names; i++) {
+        char *path = io_path(r->folder, r->name[i]), *new = draft_of(r, r->name[i]);
+
+        io.unlink(new);
+        if (bare)
+            io.unlink(path);
+        free(path);
+        free(new);
+    }
+    for (size_t i = 0; i < MEM_COUNT(inside); i++) {
+        char *path = io_path(r->folder, inside[i]);
+
+        io.rmdir(path);
+        free(path);
+    }
+    if (folder)
+        io.rmdir(r->folder);
+}
+
+/* Those of reports whose programs were killed. */
+static void remove_drafts(const struct report *r)
+{
+    io_remove_leftovers(r->folder, io_is_of_dead);
+    for (size_t i = 0; i < MEM_COUNT(inside); i++) {
+        char *path = io_path(r->folder, inside[i]);
+
+        io_remove_leftovers(path, io_is_of_dead);
+        free(path);
+    }
+}
+
+static enum err_code fill_folder(struct report *r, const struct study_run *runs, struct err *e)
+{
+    TRY(make_folder(r, "tables", e));
+    TRY(make_folder(r, "figures", e));
+    TRY(make_folder(r, "networks", e));
+    TRY(report_sections(r, runs, e));
+    TRY(write_epochs(r, runs, e));
+    TRY(write_gnuplot(r, e));
+    TRY(write_page(r, e));
+    return report_manifest(r, e);
+}
+
+enum err_code report_make(struct report *r, const struct study_run *runs, struct err *e)
+{
+    bool is_new = !io_exists(r->folder);
+    char *old = report_read_manifest(r->folder);
+    enum err_code code = check_folder(r, old != NULL, e);
+
+    if (code == ERR_OK) {
+        remove_drafts(r);
+        code = fill_folder(r, runs, e);
+        if (code == ERR_OK)
+            code = check_places(r, e);
+        if (code == ERR_OK && old) /* while their manifest lists them */
+            report_remove_old(r, old);
+        if (code == ERR_OK)
+            code = put_in_place(r, e);
+        if (code != ERR_OK)
+            remove_half(r, !old, is_new);
+    }
+    free(old);
+    return code;
+}
