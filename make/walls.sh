@@ -40,13 +40,11 @@ BEGIN {
     all = backend " study draw ref fake cpu cuda ui"
     may("cli", all)
     may("main", all " cli")
-    # Of record, draw and ui read with the reader alone, and with what the reader itself is made of;
-    # the queue and who is at work are for all.
-    reader["record/run/reader.h"] = reader["record/run/record.h"] = reader["record/file/safetensors.h"] = 1
-    reader["record/queue/queue.h"] = reader["record/working.h"] = reader["record/filter.h"] = 1
-    reader["record/best.h"] = 1
-    # Sweeps: their folders, and the lines of their ledgers.
-    reader["record/sweep/sweeps.h"] = reader["record/sweep/ledger.h"] = 1
+    # Of record, draw and ui see what reads, and what that is made of: nothing that writes a run.
+    n = split("run/run run/reader run/params list look stamp find filter columns best trash working " \
+        "start_weights file/safetensors queue/queue sweep/sweeps sweep/ledger sweep/sheet sweep/order", word, " ")
+    for (i = 1; i <= n; i++)
+        reader["record/" word[i] ".h"] = 1
     # Libraries of one room.
     library["csv"] = "base"
     library["curses"] = "ui"

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/system/thread.h"
+#include "record/run/writer.h"
 #include "record/working.h"
 
 #include <signal.h>

@@ -15,7 +15,8 @@
 #include "engine/plan.h"
 #include "record/run/checkpoint.h"
 #include "record/run/reader.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/queue/queue.h"
+#include "record/run/reader.h"
 #include "record/working.h"
 #include "spec/sweep.h"
 #include "wire/sweep.h"

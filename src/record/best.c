@@ -1,6 +1,7 @@
 #include "record/best.h"
 
 #include "base/mem.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 #ifndef CHORUS_RECORD_BEST_H
 #define CHORUS_RECORD_BEST_H
 
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,15 @@
 /* The columns that runs are filtered and sorted by: those of run.csv, those of epochs.csv at the
  * best epoch (bare, or "best.X") and at the last ("last.X"), and a model's parameters ("model.X").
  * */
+#include "record/columns.h"
+
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/filter.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/params.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -212,17 +216,4 @@ double record_entry_valid_acc(const struct record_entry *entry)
         acc = NAN;
     text_free(&value);
     return acc;
-}
-
-bool record_filter_takes(const struct record_filter *f, const struct record_entry *entry)
-{
-    struct text value = {0};
-    bool takes;
-
-    if (entry->broken && strcmp(f->column, "state") != 0 && strcmp(f->column, "run") != 0)
-        return false;
-    record_entry_value(entry, f->column, &value);
-    takes = record_filter_match(f, text_str(&value));
-    text_free(&value);
-    return takes;
 }

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/run/reader.h"
+#include "record/columns.h"
 #include "record/record_int.h"
 
 #include <math.h>
@@ -287,4 +287,17 @@ bool record_filter_match(const struct record_filter *f, const char *value)
     for (size_t i = 0; i < f->items && !any; i++)
         any = is_item(f, &f->item[i], value);
     return any == (f->op == RECORD_FILTER_IS);
+}
+
+bool record_filter_takes(const struct record_filter *f, const struct record_entry *entry)
+{
+    struct text value = {0};
+    bool takes;
+
+    if (entry->broken && strcmp(f->column, "state") != 0 && strcmp(f->column, "run") != 0)
+        return false;
+    record_entry_value(entry, f->column, &value);
+    takes = record_filter_match(f, text_str(&value));
+    text_free(&value);
+    return takes;
 }

@@ -5,6 +5,7 @@
 #define CHORUS_RECORD_FILTER_H
 
 #include "base/err.h"
+#include "record/run/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,15 @@
 /* RUN names: a folder, a part of a name, @, @2, @best, a sweep, and the filters between them. */
+#include "record/find.h"
+
 #include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/best.h"
+#include "record/columns.h"
 #include "record/filter.h"
+#include "record/list.h"
 #include "record/run/reader.h"
-#include "record/record_int.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdio.h>

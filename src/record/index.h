@@ -6,8 +6,8 @@
 #define CHORUS_RECORD_INDEX_H
 
 #include "base/text.h"
-#include "record/run/reader.h"
-#include "record/record_int.h"
+#include "record/run/run.h"
+#include "record/stamp.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +41,4 @@ void record_index_write(const char *results, const struct text *rows, size_t cou
 #define RECORD_INDEX_LEAST 64 /* fewer runs are read as fast */
 /* Whether it is worth writing: rows of the new one, changed against the old one. */
 bool record_index_is_old(size_t rows, size_t changed);
-/* What a results folder holds that may be a run. */
-bool record_is_run_name(const char *name);
-
 #endif

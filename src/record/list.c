@@ -1,10 +1,14 @@
 /* Lists of runs: one look at each run.csv, and its content from the index where that is known. */
+#include "record/list.h"
+
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/index.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/stamp.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,16 @@
 /* One look at all runs, for those who look again and again: a stat a run, and its content only where
  * that is another than before. */
+#include "record/look.h"
+
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/index.h"
-#include "record/run/reader.h"
+#include "record/list.h"
 #include "record/record_int.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/stamp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,22 +4,15 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "record/run/record.h"
 #include "record/file/safetensors.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The file's bytes under a temporary name, synced; the file is gone where it failed. */
-enum err_code record_write_safetensors(const char *temp, const char *path,
-                                       const struct safetensors_tensor *tensors, size_t count,
-                                       const struct safetensors_note *notes, size_t note_count,
-                                       struct err *e) MUST_USE;
-
-/* A file that a run wrote: one without a checksum was damaged in its header. */
-enum err_code record_read_sealed(const char *path, struct safetensors *s, struct err *e) MUST_USE;
 /* The newest checkpoint that reads whole, without a word. */
 struct record_found {
     char name[64];     /* "": there is none */
@@ -29,16 +22,9 @@ enum err_code record_find_checkpoint(const char *folder, struct safetensors *s,
                                      struct record_found *out, struct err *e) MUST_USE;
 void record_say_stand_in(const struct record_found *found);
 
-bool safetensors_type_find(const char *name, enum safetensors_type *type);
-/* Bytes of a tensor; false on overflow. */
-bool safetensors_bytes(enum safetensors_type type, int dims, const size_t *shape, size_t *bytes);
-/* Where in the header the 64 digits of the checksum stand; 0: it has none. */
-size_t safetensors_seal_place(const char *header, size_t n);
-
 /* run.csv: its two lines, and back. */
 void record_run_text(const struct record_run *run, struct text *out);
 enum err_code record_read_run(const char *path, struct record_run *run, struct err *e) MUST_USE;
-#define RECORD_COLUMNS 87 /* of run.csv: record_run_columns without its end */
 /* As record_read_run; cells (or NULL) gets the row's fields in the columns' order, each with its 0
  * byte: what record_take_cells makes the same run of. */
 enum err_code record_read_cells(const char *path, struct record_run *run, struct text *cells,

@@ -1,10 +1,13 @@
 /* Start weights: the key `weights`. Files may come from Python, so names, shapes and types are taken
  * with more latitude than in a checkpoint of our own, but never guessed. */
-#include "record/run/checkpoint.h"
+#include "record/start_weights.h"
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/find.h"
+#include "record/run/checkpoint.h"
 #include "record/run/reader.h"
+#include "record/run/writer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,13 @@
 /* Removing a run moves it to the folder trash beside it, so that moving it back is all that undoing
  * takes. The run's lock is held meanwhile: nobody goes on with a run that is on its way. */
+#include "record/trash.h"
+
 #include "base/again.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/file/disk.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "study/compare_int.h"
 
 #include "base/mem.h"
+#include "record/run/reader.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "study/confusion.h"
 
 #include "base/mem.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
 
 #include <stdlib.h>
 

@@ -15,6 +15,7 @@
 #define CHORUS_STUDY_MEMBERS_H
 
 #include "base/text.h"
+#include "record/run/run.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,6 +2,10 @@
 
 #include "base/mem.h"
 #include "record/best.h"
+#include "record/columns.h"
+#include "record/run/params.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdio.h>

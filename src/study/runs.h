@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/sheet.h"
+#include "record/run/params.h"
 #include "record/run/reader.h"
 
 #include <stdbool.h>

@@ -2,6 +2,7 @@
 #include "study/runs.h"
 
 #include "base/mem.h"
+#include "record/run/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/loss.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdarg.h>

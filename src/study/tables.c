@@ -1,5 +1,6 @@
 /* Scaling and ensembles as tables. */
 #include "base/mem.h"
+#include "record/run/run.h"
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/scaling.h"

@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/find.h"
 #include "record/run/reader.h"
 #include "record/sweep/sweeps.h"
 #include "study/compare.h"

@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/find.h"
 #include "record/run/reader.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "ui/app/app_int.h"
 
 #include "base/mem.h"
+#include "record/find.h"
 #include "record/run/reader.h"
 #include "record/working.h"
 #include "ui/app/claim.h"

@@ -5,6 +5,7 @@
 #define CHORUS_UI_COMPARE_COMPARE_INT_H
 
 #include "draw/plot/curves.h"
+#include "record/run/reader.h"
 #include "study/compare.h"
 #include "study/scaling.h"
 #include "ui/app/app.h"

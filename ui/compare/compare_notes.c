@@ -2,6 +2,7 @@
 #include "ui/compare/compare_int.h"
 
 #include "draw/ink/words.h"
+#include "record/run/run.h"
 #include "study/members.h"
 #include "ui/widgets/share.h"
 

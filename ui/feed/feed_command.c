@@ -2,6 +2,8 @@
  * else; and starts. */
 #include "ui/feed/feed_int.h"
 
+#include "record/run/reader.h"
+
 #include <stdlib.h>
 #include <string.h>
 

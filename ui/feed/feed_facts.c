@@ -1,6 +1,9 @@
 /* ui/feed/feed_facts.c: what a run is, as its run.csv says, how far it is, and how long it will take. */
 #include "ui/feed/feed_int.h"
 
+#include "record/run/reader.h"
+#include "record/run/run.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,9 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/look.h"
+#include "record/run/run.h"
+#include "record/stamp.h"
 #include "ui/library/library_int.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #define CHORUS_UI_LIBRARY_LIBRARY_INT_H
 
 #include "base/text.h"
+#include "record/stamp.h"
 #include "ui/library/library.h"
 
 #define LIBRARY_EXTRAS 16 /* columns that stand in no run.csv and are held all the same */

@@ -5,6 +5,9 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/columns.h"
+#include "record/run/reader.h"
+#include "record/stamp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "base/loss.h"
 #include "base/mem.h"
+#include "record/run/run.h"
 #include "study/compare.h"
 #include "study/stats.h"
 #include "ui/widgets/share.h"

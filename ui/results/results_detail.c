@@ -2,6 +2,7 @@
 #include "ui/results/results_int.h"
 
 #include "draw/ink/words.h"
+#include "record/run/run.h"
 #include "ui/widgets/share.h"
 
 #include <math.h>

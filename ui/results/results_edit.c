@@ -4,6 +4,9 @@
 
 #include "base/mem.h"
 #include "draw/ink/words.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/trash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

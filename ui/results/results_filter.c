@@ -3,7 +3,9 @@
 
 #include "base/mem.h"
 #include "record/best.h"
+#include "record/columns.h"
 #include "record/filter.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

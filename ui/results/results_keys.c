@@ -1,6 +1,9 @@
 /* ui/results/results_keys.c: moving about, filter and order; what is done to runs stands in results_act.c. */
 #include "ui/results/results_int.h"
 
+#include "record/columns.h"
+#include "record/run/run.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "ui/results/results_int.h"
 
 #include "base/mem.h"
+#include "record/run/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

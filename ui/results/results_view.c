@@ -3,7 +3,9 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "record/columns.h"
 #include "record/filter.h"
+#include "record/run/run.h"
 #include "study/runs.h"
 #include "study/stats.h"
 #include "ui/widgets/share.h"

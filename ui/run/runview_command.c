@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "record/run/reader.h"
 #include "record/sweep/sweeps.h"
 #include "study/compare.h"
 #include "ui/app/claim.h"

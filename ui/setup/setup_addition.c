@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/run/reader.h"
+#include "record/start_weights.h"
 #include "record/sweep/sweeps.h"
 
 #include <stdio.h>

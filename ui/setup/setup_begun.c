@@ -2,6 +2,7 @@
 #include "ui/setup/setup_int.h"
 
 #include "base/mem.h"
+#include "record/run/reader.h"
 #include "record/sweep/sweeps.h"
 #include "study/compare.h"
 

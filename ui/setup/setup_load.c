@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "net/net.h"
+#include "record/run/reader.h"
 #include "study/runs.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "net/net.h"
-#include "record/run/reader.h"
+#include "record/stamp.h"
 
 #include <stdlib.h>
 #include <string.h>

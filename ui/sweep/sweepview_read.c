@@ -5,8 +5,11 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"
+#include "record/columns.h"
+#include "record/run/run.h"
 #include "record/sweep/ledger.h"
 #include "record/run/reader.h"
+#include "record/sweep/sheet.h"
 #include "record/sweep/sweeps.h"
 #include "record/working.h"
 

@@ -12,6 +12,7 @@
 #include "data/data.h"
 #include "data/places.h"
 #include "net/net.h"
+#include "record/find.h"
 #include "record/run/reader.h"
 #include "spec/spec.h"
 #include "study/runs.h"

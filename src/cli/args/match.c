@@ -12,6 +12,7 @@
 #include "cli/out/print.h"
 #include "engine/plan.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 #include "spec/spec.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
 #include "cli/args/runs.h"
 
 #include "cli/args/options.h"
+#include "record/find.h"
+#include "record/run/reader.h"
 
 enum err_code cli_find_run(const char *name, struct record_entry *out, struct err *e)
 {

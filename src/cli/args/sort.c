@@ -2,6 +2,8 @@
 #include "cli/args/sort.h"
 
 #include "base/mem.h"
+#include "record/columns.h"
+#include "record/run/reader.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "engine/forecast/cell_results.h"
 #include "engine/forecast/preview.h"
-#include "record/run/reader.h"
+#include "record/sweep/order.h"
 #include "record/sweep/sweeps.h"
 #include "spec/spec.h"
 #include "wire/wire.h"

@@ -1,6 +1,9 @@
 /* cli/out/json.c: runs as JSON. */
 #include "cli/out/json.h"
 
+#include "record/run/reader.h"
+#include "record/run/run.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 
 /* JSON: one run as an object with run.csv's names; numbers stay numbers, "" is null. */
 void cli_json_run(struct text *out, const struct record_run *run);

@@ -3,7 +3,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "draw/figure.h"
-#include "record/run/reader.h"
+#include "record/columns.h"
 
 #include <errno.h>
 #include <fcntl.h>

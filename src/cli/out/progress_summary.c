@@ -9,6 +9,8 @@
 #include "draw/plot/curves.h"
 #include "record/run/checkpoint.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "wire/wire.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/loss.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/run/reader.h"
+#include "record/run/run.h"
 #include "spec/spec.h"
 
 #include <stdarg.h>

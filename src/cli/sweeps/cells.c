@@ -10,10 +10,9 @@
 #include "cli/args/options.h"
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
-#include "record/index.h"
-#include "record/run/reader.h"
+#include "record/stamp.h"
 #include "record/sweep/ledger.h"
-#include "record/sweep/sweeps.h"
+#include "record/sweep/order.h"
 #include "spec/spec.h"
 #include "wire/wire.h"
 

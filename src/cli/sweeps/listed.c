@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/sheet.h"
 #include "cli/sweeps/sweeps.h"
-#include "record/sweep/ledger.h"
+#include "record/sweep/sheet.h"
 
 #include <stdlib.h>
 #include <string.h>

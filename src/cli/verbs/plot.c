@@ -12,7 +12,9 @@
 #include "cli/verbs.h"
 #include "draw/ink/words.h"
 #include "draw/plot/curves.h"
+#include "record/find.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 #include "spec/spec.h"
 #include "wire/wire.h"
 

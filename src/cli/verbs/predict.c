@@ -14,6 +14,7 @@
 #include "cli/verbs.h"
 #include "draw/tile.h"
 #include "record/filter.h"
+#include "record/find.h"
 #include "record/run/reader.h"
 #include "study/members.h"
 

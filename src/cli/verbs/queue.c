@@ -13,7 +13,6 @@
 #include "cli/work/queue_items.h"
 #include "cli/work/take.h"
 #include "record/queue/queue.h"
-#include "record/run/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

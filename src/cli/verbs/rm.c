@@ -8,7 +8,8 @@
 #include "cli/out/print.h"
 #include "cli/verbs.h"
 #include "record/run/reader.h"
-#include "record/sweep/ledger.h"
+#include "record/sweep/sheet.h"
+#include "record/trash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,10 @@
 #include "cli/out/print.h"
 #include "cli/out/table.h"
 #include "cli/verbs.h"
+#include "record/columns.h"
+#include "record/find.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 #include "spec/spec.h"
 
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "cli/args/signals.h"
 #include "cli/work/sweeps_follow.h"
 #include "cli/work/watch.h"
+#include "record/find.h"
 #include "record/run/reader.h"
 #include "wire/wire.h"
 

@@ -9,6 +9,7 @@
 #include "cli/out/report/averaged.h"
 #include "cli/verbs.h"
 #include "data/data.h"
+#include "record/find.h"
 #include "record/run/export.h"
 #include "record/run/reader.h"
 

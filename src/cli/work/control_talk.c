@@ -8,6 +8,7 @@
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 #include "study/runs.h"
 #include "wire/sweep.h"
 #include "wire/wire.h"

@@ -16,6 +16,7 @@
 #include "cli/version.h"
 #include "cli/args/signals.h"
 #include "engine/engine.h"
+#include "record/find.h"
 #include "record/run/reader.h"
 #include "record/sweep/sweeps.h"
 #include "record/working.h"

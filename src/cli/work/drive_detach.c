@@ -12,6 +12,7 @@
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
 #include "data/data.h"
+#include "record/find.h"
 #include "record/queue/queue.h"
 #include "record/run/reader.h"
 #include "wire/wire.h"

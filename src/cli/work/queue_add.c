@@ -8,7 +8,6 @@
 #include "cli/sweeps/sweeps.h"
 #include "cli/work/ask.h"
 #include "cli/work/queue_items.h"
-#include "record/run/reader.h"
 #include "spec/spec.h"
 #include "wire/wire.h"
 

@@ -3,6 +3,7 @@
 #include "draw/plot/curves.h"
 
 #include "base/mem.h"
+#include "record/run/reader.h"
 #include "study/compare.h"
 #include "study/runs.h"
 #include "study/stats.h"

@@ -1,6 +1,6 @@
 #include "engine/forecast/forecast.h"
 
-#include "record/run/record.h"
+#include "record/run/run.h"
 #include "wire/wire.h"
 
 #include <math.h>

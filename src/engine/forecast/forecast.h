@@ -5,6 +5,8 @@
 #ifndef CHORUS_ENGINE_FORECAST_FORECAST_H
 #define CHORUS_ENGINE_FORECAST_FORECAST_H
 
+#include "record/run/run.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

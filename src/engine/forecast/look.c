@@ -5,10 +5,12 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/run/checkpoint.h"
 #include "record/file/disk.h"
 #include "record/filter.h"
-#include "record/index.h"
+#include "record/find.h"
+#include "record/list.h"
+#include "record/run/reader.h"
+#include "record/start_weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>

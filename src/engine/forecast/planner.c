@@ -10,7 +10,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/file/disk.h"
-#include "record/index.h"
+#include "record/run/reader.h"
+#include "record/stamp.h"
 
 #include <math.h>
 #include <stdio.h>

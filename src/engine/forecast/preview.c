@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "engine/engine_int.h"
+#include "record/start_weights.h"
 
 #include <stdlib.h>
 #include <string.h>

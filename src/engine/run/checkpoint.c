@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/run/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

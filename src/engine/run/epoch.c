@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,9 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/file/disk.h"
-#include "record/sweep/ledger.h"
 #include "record/queue/queue.h"
+#include "record/run/writer.h"
+#include "record/sweep/sheet.h"
 #include "record/working.h"
 
 #include <errno.h>

@@ -5,6 +5,8 @@
 #include "base/loss.h"
 #include "base/mem.h"
 #include "base/system/trace.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 #include "engine/engine_int.h"
 
 #include "base/clock.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 #include <stdio.h>
 #include <sys/resource.h>

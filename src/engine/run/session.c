@@ -7,6 +7,11 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/system/trace.h"
+#include "record/list.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
+#include "record/start_weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * with all that was stopped here. A run that did so too often is given up. */
 #include "engine/engine_int.h"
 
+#include "record/run/writer.h"
+
 #include <stdio.h>
 #include <string.h>
 

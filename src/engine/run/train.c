@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "engine/engine_int.h"
 #include "engine/run/metrics.h"
 #include "engine/run/order.h"
+#include "record/run/run.h"
 
 struct trainer {
     struct session *s;

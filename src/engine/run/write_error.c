@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "record/file/disk.h"
+#include "record/run/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,6 +6,9 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/file/disk.h"
+#include "record/run/reader.h"
+#include "record/sweep/ledger.h"
+#include "record/sweep/sheet.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 #include "engine/sweep/sweep_int.h"
 
 #include "base/mem.h"
+#include "record/sweep/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,9 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/list.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,10 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/columns.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/sweep/ledger.h"
 
 #include <errno.h>
 #include <stdio.h>

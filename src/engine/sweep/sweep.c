@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "record/start_weights.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "engine/sweep/sweep_int.h"
 
 #include "base/mem.h"
+#include "record/start_weights.h"
 
 #include <stdlib.h>
 #include <string.h>

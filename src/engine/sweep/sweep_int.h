@@ -7,6 +7,7 @@
 
 #include "engine/engine_int.h"
 #include "record/sweep/ledger.h"
+#include "record/sweep/order.h"
 #include "record/sweep/sweeps.h"
 #include "spec/sweep.h"
 

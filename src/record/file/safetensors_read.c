@@ -4,8 +4,8 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "record/record_int.h"
 #include "record/file/safetensors.h"
+#include "record/file/safetensors_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,9 @@
  * holds the id of the item that is being begun, so that nobody has to look for runs but behind a kill. */
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/list.h"
 #include "record/queue/queue_int.h"
+#include "record/run/reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -69,9 +69,6 @@ enum err_code record_pack_tensor(struct record_pack *p, const char *name,
                                  const void *bytes, struct err *e) MUST_USE;
 void record_pack_note(struct record_pack *p, const char *key, const char *value);
 void record_pack_int(struct record_pack *p, const char *key, int64_t value);
-struct record;
-enum err_code record_pack_rows(const struct record *r, int64_t epoch, struct record_pack *pack,
-                               struct err *e) MUST_USE;
 void record_pack_free(struct record_pack *p);
 
 /* The exact bytes back into vectors made by record_weights_new. Type, shape and members of every
@@ -81,16 +78,5 @@ enum err_code record_unpack_weights(const struct safetensors *s, const char *fil
                                     struct err *e) MUST_USE;
 /* A decimal note; false where it is missing or none. */
 bool record_unpack_int(const struct safetensors *s, const char *key, int64_t *value);
-
-/* The key `weights`: parameters and running statistics (no slots) from a safetensors file (exported
- * by `weights`, written by Python with the same names, or a checkpoint) or from a run, whose newest
- * checkpoint is taken. F32 and F64 are converted. A file of a single model starts every member; a
- * file of N members starts an ensemble of N. results: where a RUN name is looked for; may be NULL. */
-enum err_code record_read_start(const char *results, const char *from, const struct net *net,
-                                struct record_weights *w, struct err *e) MUST_USE;
-bool record_start_is_file(const char *from); /* no run */
-/* Whether a file could start so many members, in the same words and by its header alone. */
-enum err_code record_check_start_file(const char *path, const struct net *net, int members,
-                                      bool ensemble, struct err *e) MUST_USE;
 
 #endif

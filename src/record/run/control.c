@@ -7,8 +7,9 @@
 #include "base/mem.h"
 #include "base/system/trace.h"
 #include "record/file/disk.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/reader.h"
+#include "record/run/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "base/sheet.h"
 #include "record/record_int.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,9 @@
 /* What a run had done when its process died: run.csv is replaced at most once a second, while a row of
  * epochs.csv stands there at each epoch's end. */
 #include "base/sheet.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,9 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/file/disk.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 
 #include <errno.h>
 #include <stdio.h>

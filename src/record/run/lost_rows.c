@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "record/record_int.h"
+#include "record/run/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

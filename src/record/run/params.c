@@ -1,7 +1,9 @@
 /* The parameters of a run's model: they stand in its experiment.ini alone, and most runs have none. */
+#include "record/run/params.h"
+
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/run/reader.h"
+#include "spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
-#include "record/run/record.h"
+#include "record/run/writer.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "record/run/checkpoint.h"
 #include "record/file/disk.h"
 #include "record/record_int.h"
+#include "record/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

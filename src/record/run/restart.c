@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/record_int.h"
+#include "record/run/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,11 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "record/record_int.h"
 #include "record/run/checkpoint.h"
 #include "record/run/reader.h"
-#include "record/record_int.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

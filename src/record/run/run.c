@@ -1,9 +1,10 @@
 /* run.csv: one header and one row. One table says how each column is written and read; the keys of
  * an experiment stand in its middle under their own names. */
+#include "record/run/run.h"
+
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

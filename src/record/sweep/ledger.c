@@ -7,8 +7,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/sweep/ledger_int.h"
 #include "record/run/reader.h"
+#include "record/sweep/ledger_int.h"
+#include "record/sweep/sheet.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -36,11 +36,6 @@ struct record_ledger {
 
 #define LEDGER_HEADER "time,cell,run,state,reason\n"
 
-/* sheet.c: what sweep.csv tells of a cell's run, by run.csv's names; ends with NULL. */
-extern const char *const ledger_results[];
-/* And behind these, by epochs.csv's names: of the best epoch; empty without validation data. */
-extern const char *const ledger_valid_results[];
-
 /* ledger_lines.c */
 struct ledger_row *ledger_find_row(const struct record_ledger *l, const char *cell);
 struct ledger_row *ledger_row_of(struct record_ledger *l,

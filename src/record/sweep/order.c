@@ -1,10 +1,11 @@
 /* results/sweeps/NAME/order.csv: the cells of a sweep in the order in which they were moved to run. */
-#include "record/sweep/sweeps.h"
+#include "record/sweep/order.h"
 
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/index.h"
+#include "record/stamp.h"
+#include "record/sweep/sweeps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

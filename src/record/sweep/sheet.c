@@ -1,10 +1,16 @@
 /* sweep.csv: a row a cell. What a cell of it came to is read from its run once, when it has ended:
  * a sheet of a thousand cells is written as often as one of them ends. */
+#include "record/sweep/sheet.h"
+
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/sweep/ledger_int.h"
+#include "record/columns.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/sweep/ledger.h"
+#include "record/sweep/ledger_int.h"
+#include "record/sweep/sheet_int.h"
 
 #include <stdlib.h>
 #include <string.h>

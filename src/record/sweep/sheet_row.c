@@ -3,8 +3,13 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/sweep/ledger_int.h"
+#include "record/columns.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/sweep/ledger.h"
+#include "record/sweep/ledger_int.h"
+#include "record/sweep/sheet.h"
+#include "record/sweep/sheet_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,20 +26,6 @@ bool record_sweep_waits(const struct record_queued *item, struct spec_sweep *s,
 uint64_t record_sweep_stamp(const char *results, const char *name);
 /* Whether any program is at work on it. */
 bool record_sweep_live(const char *results, const char *name);
-/* The order that its cells were moved to, all that were known then. None where nothing was moved. */
-struct record_place {
-    size_t number; /* spec_sweep_cell's */
-    char cell[17]; /* its hash, which stays where lists get longer */
-    bool waits;
-};
-enum err_code record_order_write(const char *results, const char *name,
-                                 const struct record_place *place, size_t n,
-                                 struct err *e) MUST_USE;
-/* The caller frees *out. */
-enum err_code record_order_read(const char *results, const char *name, struct record_place **out,
-                                size_t *n, struct err *e) MUST_USE;
-/* Another one where the order was written anew, were it the same; all 0: there is none. */
-struct record_stamp record_order_stamp(const char *results, const char *name);
 /* One line for all programs that work on it: "pause", "go", "stop step", "stop epoch", "stop cells",
  * "stop now". */
 enum err_code record_sweep_control(const char *results, const char *name, const char *line,

@@ -1,6 +1,7 @@
 /* What figures and curves show of runs whose files are written here. */
 #include "cli/out/report/figures.h"
 #include "draw/plot/curves.h"
+#include "record/run/run.h"
 #include "study/scaling.h"
 #include "tests/unit/study/kit.h"
 

@@ -2,6 +2,7 @@
 #include "engine/sweep/sweep_int.h"
 
 #include "base/mem.h"
+#include "record/sweep/order.h"
 #include "tests/unit/engine/help.h"
 
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* A disk that is full makes training wait; one that fails ends it; nothing is lost either way. */
 #include "engine/engine_int.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 #include "tests/unit/engine/help.h"
 
 #include <errno.h>

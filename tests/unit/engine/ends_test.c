@@ -1,6 +1,9 @@
 /* How runs end before their epochs do, how they are extended, and which checkpoints they keep. */
 #include "tests/unit/engine/help.h"
 
+#include "record/run/reader.h"
+#include "record/run/run.h"
+
 static void run_one(struct kit *k, struct spec *s, struct wire_status *status,
                     struct record_run *run, struct sheet *epochs)
 {

@@ -1,6 +1,6 @@
 /* How long a run will take, by made-up runs whose true price is known. */
 #include "engine/forecast/forecast.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -10,7 +10,8 @@
 #include "engine/engine.h"
 #include "fake/fake.h"
 #include "record/run/reader.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "tests/test.h"
 
 #include <poll.h>

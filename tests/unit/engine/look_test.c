@@ -3,6 +3,7 @@
 #include "engine/forecast/look.h"
 #include "engine/plan.h"
 #include "record/run/checkpoint.h"
+#include "record/start_weights.h"
 
 #include <fcntl.h>
 

@@ -1,6 +1,8 @@
 /* The command of on_end: when it is run, what it knows, and that nobody hangs on it. */
 #include "tests/unit/engine/help.h"
 
+#include "record/run/run.h"
+
 /* What is in a file of the kit's folder; the caller frees it. */
 static char *text_of(const char *folder, const char *name)
 {

@@ -3,6 +3,9 @@
 #include "tests/unit/engine/help.h"
 
 #include "record/run/checkpoint.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 
 static struct kit *here;
 

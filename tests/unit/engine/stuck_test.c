@@ -2,6 +2,8 @@
 #include "tests/unit/engine/sweep_kit.h"
 
 #include "base/log.h"
+#include "record/run/run.h"
+#include "record/sweep/ledger.h"
 
 static void script(int64_t at, int64_t batch)
 {

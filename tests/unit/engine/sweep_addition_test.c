@@ -1,6 +1,10 @@
 /* Where spans are cut, pauses, stops and kills leave no trace in any file but the times. */
 #include "tests/unit/engine/help.h"
 
+#include "record/list.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 

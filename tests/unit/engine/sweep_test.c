@@ -1,6 +1,12 @@
 /* Sweeps: every cell once, whatever ends, dies, is stopped, skipped or computed by somebody else. */
-#include "record/sweep/sweeps.h"
 #include "tests/unit/engine/sweep_kit.h"
+
+#include "record/list.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
+#include "record/sweep/ledger.h"
+#include "record/sweep/order.h"
 
 static bool at_place(const struct record_run *run, int64_t batch, double lr)
 {

@@ -1,6 +1,11 @@
 /* Sweeps whose ledger or disk is in trouble: what is waited for, what ends, and what is left. */
 #include "tests/unit/engine/sweep_kit.h"
 
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/sweep/ledger.h"
+#include "record/trash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,6 +1,10 @@
 /* What an engine takes from results/queue: in which order, when not, and what becomes of the files. */
 #include "tests/unit/engine/help.h"
 
+#include "record/columns.h"
+#include "record/list.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 #include "record/sweep/ledger.h"
 #include "record/queue/queue.h"
 #include "record/working.h"

@@ -1,6 +1,10 @@
 /* A run of the engine from its start to each of its ends, and what stands in its files. */
 #include "tests/unit/engine/help.h"
 
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
+
 static double number(const struct sheet *s, size_t row, const char *column)
 {
     int c = sheet_column(s, column);

@@ -4,7 +4,9 @@
 #include "record/run/checkpoint.h"
 #include "record/run/export.h"
 #include "record/run/reader.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
+#include "record/start_weights.h"
 #include "tests/unit/record/help.h"
 
 static const char model[] = "input 2 5 5\nconv 3 2\nbatchnorm\nrelu\ndense classes\n";

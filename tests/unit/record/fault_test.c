@@ -4,9 +4,12 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "record/file/disk.h"
+#include "record/list.h"
 #include "record/queue/queue.h"
 #include "record/run/reader.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
+#include "record/trash.h"
 #include "tests/unit/record/help.h"
 
 #include <errno.h>

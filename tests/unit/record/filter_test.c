@@ -1,6 +1,10 @@
 /* Filters of runs: what they take, against a table made by hand, and what they refuse. */
 #include "record/filter.h"
+#include "record/columns.h"
+#include "record/find.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "tests/unit/record/help.h"
 
 TEST(what_a_filter_takes)

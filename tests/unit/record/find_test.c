@@ -1,7 +1,10 @@
 /* Lists of runs and RUN names. */
 #include "record/best.h"
+#include "record/find.h"
+#include "record/list.h"
 #include "record/run/reader.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "tests/unit/record/help.h"
 
 #include <errno.h>

@@ -5,7 +5,8 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "tests/test.h"
 
 #include <fcntl.h>

@@ -1,7 +1,9 @@
 /* The index of a results folder: a list with it is the list without it, whatever happened to the
  * runs, to the index, or to the folder. */
 #include "record/index.h"
+#include "record/list.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 #include "tests/unit/record/help.h"
 
 #include <errno.h>

@@ -3,8 +3,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sheet.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "record/sweep/ledger.h"
-#include "record/run/reader.h"
+#include "record/sweep/sheet.h"
 #include "tests/unit/record/help.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* A run's folder: what stands in it, word for word, and that it is whole for whoever reads along. */
 #include "base/process.h"
 #include "record/run/reader.h"
-#include "record/run/record.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
+#include "record/trash.h"
 #include "tests/unit/record/help.h"
 
 #include <locale.h>

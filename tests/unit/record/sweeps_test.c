@@ -1,6 +1,7 @@
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/index.h"
+#include "record/stamp.h"
+#include "record/sweep/order.h"
 #include "record/sweep/sweeps.h"
 #include "tests/test.h"
 

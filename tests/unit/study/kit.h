@@ -3,6 +3,8 @@
 #define CHORUS_TESTS_UNIT_STUDY_KIT_H
 
 #include "base/mem.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 #include "study/compare.h"
 #include "tests/test.h"
 

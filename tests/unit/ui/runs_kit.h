@@ -3,6 +3,7 @@
 #ifndef CHORUS_TESTS_UNIT_UI_RUNS_KIT_H
 #define CHORUS_TESTS_UNIT_UI_RUNS_KIT_H
 
+#include "record/run/run.h"
 #include "tests/unit/record/help.h"
 #include "ui/app/app.h"
 #include "ui/widgets/share.h"

@@ -4,6 +4,7 @@
 
 #include "cli/out/report/averaged.h"
 #include "cli/out/report/predictions.h"
+#include "record/run/reader.h"
 #include "study/members.h"
 
 struct average {

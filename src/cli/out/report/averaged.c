@@ -3,6 +3,8 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 #include "study/runs.h"
 
 #include <stdio.h>

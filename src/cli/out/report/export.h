@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "base/text.h"
+#include "record/run/params.h"
 #include "record/run/reader.h"
 #include "study/runs.h"
 

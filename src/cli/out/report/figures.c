@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cli/out/report/predictions.h"
 #include "draw/plot/curves.h"
+#include "record/run/reader.h"
 #include "study/compare.h"
 #include "study/confusion.h"
 #include "study/members.h"

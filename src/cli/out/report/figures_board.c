@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "record/run/reader.h"
 #include "study/stats.h"
 
 #include <math.h>

@@ -16,6 +16,7 @@
 #include "record/run/checkpoint.h"
 #include "record/run/export.h"
 #include "record/run/reader.h"
+#include "record/run/run.h"
 #include "spec/spec.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #define CHORUS_CLI_OUT_REPORT_PREDICTIONS_INT_H
 
 #include "cli/out/report/predictions.h"
+#include "record/run/reader.h"
 #include "study/table.h"
 
 struct predict_pick {

@@ -2,6 +2,7 @@
 #include "cli/out/report/predictions_int.h"
 
 #include "base/mem.h"
+#include "record/run/reader.h"
 #include "study/confusion.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #define CHORUS_CLI_OUT_REPORT_REPORT_H
 
 #include "draw/figure.h"
+#include "record/run/reader.h"
 #include "study/runs.h"
 #include "study/table.h"
 

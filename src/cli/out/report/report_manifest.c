@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "cli/out/report/averaged.h"
 #include "cli/version.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 #include "ui/tasks/jobs.h"
 
 #include <ctype.h>

@@ -1,5 +1,6 @@
 #include "cli/out/report/report.h"
 
+#include "record/run/run.h"
 #include "spec/spec.h"
 #include "study/compare.h"
 

@@ -2,6 +2,7 @@
 #ifndef CHORUS_TESTS_UNIT_UI_FEED_FEED_KIT_H
 #define CHORUS_TESTS_UNIT_UI_FEED_FEED_KIT_H
 
+#include "record/run/run.h"
 #include "tests/unit/record/help.h"
 #include "ui/feed/feed_int.h"
 

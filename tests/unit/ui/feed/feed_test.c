@@ -1,5 +1,7 @@
 /* Runs as they go: from events, from files that grow, after events were lost, of other processes. */
 #include "draw/grid.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "record/working.h"
 #include "tests/unit/ui/feed/feed_kit.h"
 

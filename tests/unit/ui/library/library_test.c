@@ -1,5 +1,7 @@
 /* The list of all runs, looked at again and again. */
 #include "tests/unit/ui/runs_kit.h"
+#include "record/list.h"
+#include "record/run/reader.h"
 #include "ui/app/screens.h"
 
 #include <sys/file.h>

@@ -1,6 +1,8 @@
 /* The table of all runs: filter, order, folding, columns, and how it is drawn in all its states. */
 #include "tests/unit/ui/runs_kit.h"
 
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "ui/app/app_int.h"
 #include "ui/app/screens.h"
 #include "ui/results/results_int.h"

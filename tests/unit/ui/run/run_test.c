@@ -1,5 +1,7 @@
 /* The Run screen, drawn: nothing, a run as it goes, an ensemble, ends of all kinds, any size. */
 #include "tests/unit/ui/feed/feed_kit.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "tests/unit/ui/other_kit.h"
 #include "ui/app/app_int.h"
 #include "ui/app/claim.h"

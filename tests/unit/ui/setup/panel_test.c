@@ -4,6 +4,7 @@
 #include "tests/unit/ui/setup/setup_kit.h"
 
 #include "engine/engine.h"
+#include "record/run/run.h"
 #include "ui/app/screens.h"
 
 #include <fcntl.h>

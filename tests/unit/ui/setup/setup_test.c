@@ -1,6 +1,8 @@
 /* The Setup screen: what is drawn at both sizes, what keys do, and what is started. */
 #include "tests/unit/ui/setup/setup_kit.h"
 
+#include "record/run/run.h"
+#include "record/run/writer.h"
 #include "tests/unit/ui/other_kit.h"
 #include "ui/app/screens.h"
 
