@@ -91,7 +91,7 @@ HARM    := $(B)/tests/torture/harm.so
 # The part for GPUs, made twice from the same sources: with the CUDA runtime and nvcc's kernels, where
 # there is a toolkit; and with a twin of the runtime over host memory and the kernels under an emulator,
 # for tests everywhere.
-CUDA_REAL   := $(filter %/real_rt.c %/real_libs.c,$(call sources,c,src/cuda))
+CUDA_REAL   := $(filter %_real.c,$(call sources,c,src/cuda))
 CUDA_COMMON := $(filter-out src/cuda/load.c src/cuda/twin/% $(CUDA_REAL),$(call sources,c,src/cuda))
 CUDA_KERNEL := $(call sources,cu,src/cuda)
 CUDA_TWIN   := $(foreach kind,c cpp S,$(call sources,$(kind),tests/twin))
@@ -342,7 +342,7 @@ CXX_WARNINGS = -Wall -Wextra -Wno-unknown-pragmas -Wno-missing-field-initializer
 FILE_FLAGS_src/cuda/part.c := -DCUDA_ARCHES='"$(CUDA_ARCH)"'
 $(B)/pic/%.c.o: %.c $(B)/flags | $(B)/config.h
 	$(call say,PIC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call own_flags,$<) $(if $(findstring /real_,$<),$(CUDA_INCLUDE:%=-isystem %)) \
+	$(Q)mkdir -p $(@D) && $(CC) $(FLAGS) $(call own_flags,$<) $(if $(findstring _real.c,$<),$(CUDA_INCLUDE:%=-isystem %)) \
 	  -fPIC $(INCLUDES) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 define compile_cxx
 $(call say,CXX,$<)

@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A file that a run wrote: one without a checksum was damaged in its header. */
+enum err_code record_read_sealed(const char *path, struct safetensors *s, struct err *e) MUST_USE;
+
 /* The newest checkpoint that reads whole, without a word. */
 struct record_found {
     char name[64];     /* "": there is none */

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "record/run/reader.h"
+#include "study/compare.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -21,19 +21,8 @@ struct study_wish {
 enum err_code study_compare(const struct study_run *runs, size_t count,
                             const struct study_wish *wish, struct study_table *out,
                             struct err *e) MUST_USE;
-/* study_scaling as a table. */
 /* A value as it stands in the files: a number where it is one, but for words that may look like one. */
 void study_table_value(struct study_table *t, const struct study_run *run, const char *name);
-void study_scaling_table(const struct study_run *runs, size_t count, struct study_table *out);
-
-struct study_members;
-/* Whose they are: their epoch, its last, and what its files say of its best one. */
-void study_members_from(struct study_members *s, const struct study_run *run);
-/* A row a member, their mean and the whole; then a row for each number of members. */
-void study_members_table(const struct study_members *s, struct study_table *out);
-void study_subsets_table(const struct study_members *s, struct study_table *out);
-/* A row and a column a member: their disagreement. */
-void study_pairs_table(const struct study_members *s, struct study_table *out);
 
 /* What the values of a column are, by its name. */
 enum study_kind study_kind_of(const char *column);

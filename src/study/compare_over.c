@@ -2,6 +2,7 @@
 #include "study/compare_int.h"
 
 #include "base/mem.h"
+#include "study/compare.h"
 #include "study/stats.h"
 
 #include <math.h>

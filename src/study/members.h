@@ -72,15 +72,4 @@ struct study_answers { /* to images; the caller's */
 void study_members(struct study_members *s, const struct study_answers *a);
 void study_members_free(struct study_members *s);
 
-struct study_unlike study_unlike(const struct record_run *average);
-/* "4 times the training of one", or where they differ "the training of all 4, which differ in length". */
-void study_add_cost(struct text *out, int members, struct study_unlike unlike);
-/* The same in few columns: "4x the training". */
-void study_add_brief_cost(struct text *out, int members, struct study_unlike unlike);
-/* A difference of two shares in points of 100: "+1.17"; as an argument of one call. */
-const char *study_points(char out[TEXT_NUMBER_ROOM], double difference);
-#define STUDY_POINTS(difference) study_points((char[TEXT_NUMBER_ROOM]){0}, difference)
-/* A gain in points, and over what: "+0.30 over the best", "0.50 below the best". */
-void study_add_gain(struct text *out, double gain, const char *over);
-
 #endif

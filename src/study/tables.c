@@ -4,6 +4,7 @@
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/scaling.h"
+#include "study/tables.h"
 
 #include <math.h>
 #include <stdio.h>

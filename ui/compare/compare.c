@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "draw/ink/words.h"
+#include "study/compare.h"
 #include "ui/app/runkeys.h"
 #include "ui/app/screens.h"
 

@@ -3,6 +3,8 @@
 #include "ui/compare/compare_int.h"
 
 #include "base/mem.h"
+#include "study/compare.h"
+#include "study/tables.h"
 #include "ui/widgets/share.h"
 
 #include <math.h>

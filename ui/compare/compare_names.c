@@ -2,6 +2,7 @@
 #include "ui/compare/compare_int.h"
 
 #include "base/mem.h"
+#include "study/compare.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
 
 #include "draw/ink/words.h"
 #include "record/run/run.h"
+#include "study/compare.h"
 #include "study/members.h"
+#include "study/tables.h"
 #include "ui/widgets/share.h"
 
 #include <math.h>

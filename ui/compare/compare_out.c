@@ -2,6 +2,7 @@
 #include "ui/compare/compare_int.h"
 
 #include "base/mem.h"
+#include "study/compare.h"
 #include "study/table.h"
 
 #include <stdlib.h>

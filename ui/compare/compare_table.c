@@ -3,6 +3,7 @@
 
 #include "base/loss.h"
 #include "draw/ink/words.h"
+#include "study/compare.h"
 #include "ui/widgets/share.h"
 
 #include <math.h>

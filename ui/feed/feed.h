@@ -8,6 +8,7 @@
 #include "record/run/reader.h"
 #include "record/working.h"
 #include "study/members.h"
+#include "study/tables.h"
 #include "ui/feed/time_left.h"
 #include "ui/tasks/tasks.h"
 #include "wire/sweep.h"

@@ -3,6 +3,7 @@
 
 #include "record/run/reader.h"
 #include "record/run/run.h"
+#include "study/tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "record/run/reader.h"
 #include "record/sweep/sweeps.h"
-#include "study/compare.h"
 #include "ui/app/claim.h"
 #include "ui/app/runkeys.h"
 

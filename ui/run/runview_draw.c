@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "study/compare.h"
 #include "study/members.h"
+#include "study/tables.h"
 #include "ui/widgets/share.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "base/system/library.h"
 
 #include "base/io.h"
-#include "base/system/library_int.h"
+#include "base/system/library_find.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

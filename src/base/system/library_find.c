@@ -1,5 +1,5 @@
 /* base/system/library_find.c: where the loader would look for a library by its name alone. */
-#include "base/system/library_int.h"
+#include "base/system/library_find.h"
 
 #include "base/io.h"
 #include "base/mem.h"

@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "record/run/reader.h"
 #include "spec/spec.h"
+#include "study/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,9 @@
 #include "cli/verbs.h"
 #include "record/run/reader.h"
 #include "spec/spec.h"
-#include "study/compare.h"
+#include "study/members.h"
 #include "study/runs.h"
+#include "study/tables.h"
 #include "wire/wire.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "cli/args/options.h"
 #include "cli/out/overwrite.h"
 #include "cli/out/print.h"
-#include "cli/out/report/predictions_int.h"
+#include "cli/out/report/predictions_print.h"
 #include "cli/out/results.h"
 #include "cli/out/table.h"
 #include "cli/verbs.h"

@@ -41,7 +41,7 @@ enum err_code cuda_dnn_plan_make(struct cuda_dnn_plan *out, const struct cuda_dn
 int cuda_dnn_plans_make(struct cuda_dnn_plan *out, int room, const struct cuda_dnn_for *who,
                         const struct cuda_conv *c, enum cuda_dnn_pass pass, size_t most,
                         struct err *e);
-/* Times n plans of the same operation on the GPU of the handle and its stream (dnn_tune.c), with memory
+/* Times n plans of the same operation on the GPU of the handle and its stream (dnn_plan_tune.c), with memory
  * taken for that: the quickest one's number, the first one's where none is clearly quicker. Or that
  * none was timed (no memory for it, or no choice), or that the GPU did not answer for limit_ms: what it
  * computes on stays taken, the plans too. */

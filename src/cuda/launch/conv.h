@@ -49,4 +49,17 @@ void cuda_conv_turn(struct cuda_list *l, const struct cuda_turn *t);
 /* The last launch of the list is one of weights: the clock ticks when it ends. */
 void cuda_conv_tick(struct cuda_list *l, const struct tick_args *tick);
 
+/* The same by a given plan. */
+struct conv_plan;
+void conv_forward_by(struct cuda_list *l, const struct cuda_conv *c, const struct conv_plan *p,
+                     struct cuda_view x, struct cuda_view weight, struct cuda_view bias,
+                     enum cuda_act act, struct cuda_view y);
+void conv_input_by(struct cuda_list *l, const struct cuda_conv *c, const struct conv_plan *p,
+                   struct cuda_view dy, struct cuda_view weight, struct cuda_view gate,
+                   enum cuda_act act, bool add, struct cuda_view dx);
+size_t conv_scratch_by(const struct cuda_conv *c, const struct conv_plan *p);
+size_t conv_turns_by(const struct cuda_conv *c, const struct conv_plan *p);
+void conv_weights_by(struct cuda_list *l, const struct cuda_conv *c, const struct conv_plan *p,
+                     struct cuda_view x, struct cuda_view dy, const struct cuda_weights *to);
+
 #endif

@@ -31,16 +31,4 @@ struct conv_plan conv_plan_from(const struct cuda_conv *c, enum conv_op op, int 
 /* By the given tile, of one model; *cost: clocks, as the rough model has them. */
 struct conv_plan conv_plan_by(const struct cuda_conv *c, enum conv_op op, int tile, double *cost);
 
-/* The functions of cuda/launch/conv.h by a given plan. */
-void conv_forward_by(struct cuda_list *l, const struct cuda_conv *c, const struct conv_plan *p,
-                     struct cuda_view x, struct cuda_view weight, struct cuda_view bias,
-                     enum cuda_act act, struct cuda_view y);
-void conv_input_by(struct cuda_list *l, const struct cuda_conv *c, const struct conv_plan *p,
-                   struct cuda_view dy, struct cuda_view weight, struct cuda_view gate,
-                   enum cuda_act act, bool add, struct cuda_view dx);
-size_t conv_scratch_by(const struct cuda_conv *c, const struct conv_plan *p);
-size_t conv_turns_by(const struct cuda_conv *c, const struct conv_plan *p);
-void conv_weights_by(struct cuda_list *l, const struct cuda_conv *c, const struct conv_plan *p,
-                     struct cuda_view x, struct cuda_view dy, const struct cuda_weights *to);
-
 #endif

@@ -1,4 +1,4 @@
-/* cuda/rt/rt.h: the CUDA runtime as a table of functions: the real one (real_rt.c, the only user of
+/* cuda/rt/rt.h: the CUDA runtime as a table of functions: the real one (rt_real.c, the only user of
  * cuda_runtime_api.h) and its twin over host memory (twin/), where the same backend runs without a
  * GPU. Which one is decided by the linker: the part for GPUs has the real one, tests have the twin.
  *

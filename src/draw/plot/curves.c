@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "record/run/reader.h"
-#include "study/compare.h"
 #include "study/runs.h"
 #include "study/stats.h"
 

@@ -1,5 +1,5 @@
 /* The end of an epoch: evaluation, rows, whether it was the best. */
-#include "engine/run/train_int.h"
+#include "engine/run/trainer_int.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* The spans of a run's steps and their rows. All sums are taken a step at a time, in the order of
  * steps and units: where spans are cut, by their length, a pause or a kill, leaves no trace but in
  * the times. */
-#include "engine/run/train_int.h"
+#include "engine/run/trainer_int.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/file/safetensors_int.h"
+#include "record/file/safetensors_write.h"
 
 #include <errno.h>
 #include <fcntl.h>

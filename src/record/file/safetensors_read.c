@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "record/file/safetensors.h"
-#include "record/file/safetensors_int.h"
+#include "record/file/safetensors_write.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "record/run/checkpoint.h"
 
 #include "base/mem.h"
-#include "record/file/safetensors_int.h"
+#include "record/file/safetensors_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>

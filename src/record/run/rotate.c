@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/system/trace.h"
-#include "record/file/safetensors_int.h"
+#include "record/file/safetensors_write.h"
 #include "record/record_int.h"
 #include "record/run/writer.h"
 

@@ -68,12 +68,6 @@ bool record_ledger_is_worked_on(const struct record_ledger *l, char run[256]);
  * has none. The caller frees the array. */
 enum err_code record_ledger_cells(struct record_ledger *l, struct record_cell **out, size_t *count,
                                   struct err *e) MUST_USE;
-/* What is known of a cell beforehand: its values of the keys that write_sheet will be called with,
- * ending with NULL. Such cells have a row, in the order of the first calls, before the ledger has a
- * line of them: waiting, or with a reason skipped, for they cannot be run. The values of a run, which
- * are resolved, go before these. */
-void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values,
-                          const char *reason);
 /* The sweeps of a results folder by name, sorted; the caller frees the strings and the array. */
 enum err_code record_sweeps(const char *results, char ***names, size_t *count,
                             struct err *e) MUST_USE;

@@ -8,7 +8,6 @@
 #include "record/columns.h"
 #include "record/run/reader.h"
 #include "record/run/run.h"
-#include "record/sweep/ledger.h"
 #include "record/sweep/ledger_int.h"
 #include "record/sweep/sheet_int.h"
 

@@ -5,6 +5,12 @@
 #include "record/run/run.h"
 #include "record/sweep/ledger.h"
 
+/* What is known of a cell beforehand: its values of the keys that write_sheet will be called with,
+ * ending with NULL. Such cells have a row, in the order of the first calls, before the ledger has a
+ * line of them: waiting, or with a reason skipped, for they cannot be run. The values of a run, which
+ * are resolved, go before these. */
+void record_ledger_expect(struct record_ledger *l, const char *cell, const char *const *values,
+                          const char *reason);
 /* sweep.csv anew from the ledger and the runs' run.csv: cell, run, state, reason, the keys that vary
  * (names, ending with NULL), then epochs_done, best_epoch, best_test_acc, ... as run.csv has them,
  * the best epoch's val_acc and val_loss, and whether the cell is among those expected: yes, or so far

@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/system/library.h"
-#include "base/system/library_int.h"
+#include "base/system/library_find.h"
 #include "cuda/comm/comm.h"
 #include "cuda/rt/libs.h"
 #include "cuda/load.h"

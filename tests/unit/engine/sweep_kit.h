@@ -2,6 +2,7 @@
 #ifndef CHORUS_TESTS_UNIT_ENGINE_SWEEP_KIT_H
 #define CHORUS_TESTS_UNIT_ENGINE_SWEEP_KIT_H
 
+#include "record/list.h"
 #include "record/run/reader.h"
 #include "record/sweep/ledger.h"
 #include "spec/sweep.h"

@@ -2,6 +2,7 @@
  * runs, to the index, or to the folder. */
 #include "record/index.h"
 #include "record/list.h"
+#include "record/record_int.h"
 #include "record/run/reader.h"
 #include "record/run/run.h"
 #include "tests/unit/record/help.h"

@@ -1,6 +1,8 @@
 /* Comparisons of runs whose files are written here, against values worked out by hand. */
 #include "study/scaling.h"
 #include "record/run/run.h"
+#include "study/compare.h"
+#include "study/tables.h"
 #include "tests/unit/study/kit.h"
 
 TEST(values_at_the_best_epoch_and_at_the_last)

@@ -1,7 +1,7 @@
 /* Ensemble numbers against sums by hand, and the sets of members against a naive enumeration. */
-#include "study/compare.h"
 #include "study/members.h"
 #include "study/table.h"
+#include "study/tables.h"
 #include "tests/test.h"
 
 /* Three members, four images, two classes: the probability of class 1 in quarters.

@@ -18,6 +18,7 @@
 #include "record/run/run.h"
 #include "record/run/writer.h"
 #include "spec/spec.h"
+#include "study/members.h"
 #include "study/runs.h"
 #include "wire/wire.h"
 

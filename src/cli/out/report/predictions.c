@@ -18,6 +18,7 @@
 #include "record/run/reader.h"
 #include "record/run/run.h"
 #include "spec/spec.h"
+#include "study/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>

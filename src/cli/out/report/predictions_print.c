@@ -1,9 +1,10 @@
 /* Predictions for programs: as tables, and as JSON. */
-#include "cli/out/report/predictions_int.h"
+#include "cli/out/report/predictions_print.h"
 
 #include "base/mem.h"
 #include "record/run/reader.h"
 #include "study/confusion.h"
+#include "study/members.h"
 
 #include <stdlib.h>
 

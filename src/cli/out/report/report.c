@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cli/out/report/export.h"
 #include "cli/version.h"
-#include "study/compare.h"
 #include "study/runs.h"
 
 #include <fcntl.h>

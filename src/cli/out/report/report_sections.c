@@ -12,6 +12,7 @@
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/scaling.h"
+#include "study/tables.h"
 #include "wire/wire.h"
 
 #include <math.h>

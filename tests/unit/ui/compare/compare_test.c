@@ -1,6 +1,7 @@
 /* Marked runs beside each other: what is loaded, focused, read at the cursor, equal, and drawn. */
 #include "tests/unit/ui/runs_kit.h"
 
+#include "study/compare.h"
 #include "ui/app/app_int.h"
 #include "ui/app/screens.h"
 #include "ui/compare/compare_int.h"

@@ -1,4 +1,4 @@
-/* cuda/dnn/dnn_tune.c: which of several plans is the quickest on the GPU that is here. */
+/* cuda/dnn/dnn_plan_tune.c: which of several plans is the quickest on the GPU that is here. */
 #include "cuda/cuda_int.h"
 #include "cuda/dnn/dnn_plan.h"
 

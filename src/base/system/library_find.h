@@ -1,6 +1,6 @@
-/* base/system/library_int.h: where the loader would find a library; for base/system/library.c and its test. */
-#ifndef CHORUS_BASE_SYSTEM_LIBRARY_INT_H
-#define CHORUS_BASE_SYSTEM_LIBRARY_INT_H
+/* base/system/library_find.h: where the loader would find a library. */
+#ifndef CHORUS_BASE_SYSTEM_LIBRARY_FIND_H
+#define CHORUS_BASE_SYSTEM_LIBRARY_FIND_H
 
 #include <stdbool.h>
 

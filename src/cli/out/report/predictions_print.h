@@ -1,9 +1,10 @@
-/* cli/out/report/predictions_int.h: what is printed of predictions for programs. */
-#ifndef CHORUS_CLI_OUT_REPORT_PREDICTIONS_INT_H
-#define CHORUS_CLI_OUT_REPORT_PREDICTIONS_INT_H
+/* cli/out/report/predictions_print.h: what is printed of predictions for programs. */
+#ifndef CHORUS_CLI_OUT_REPORT_PREDICTIONS_PRINT_H
+#define CHORUS_CLI_OUT_REPORT_PREDICTIONS_PRINT_H
 
 #include "cli/out/report/predictions.h"
 #include "record/run/reader.h"
+#include "study/members.h"
 #include "study/table.h"
 
 struct predict_pick {

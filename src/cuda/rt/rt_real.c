@@ -1,4 +1,4 @@
-/* cuda/rt/real_rt.c: the table over the CUDA runtime, which is linked statically. Streams, events and
+/* cuda/rt/rt_real.c: the table over the CUDA runtime, which is linked statically. Streams, events and
  * graphs are the runtime's own behind our names, so that cuDNN and NCCL can be given them. */
 #include "cuda/rt/rt.h"
 

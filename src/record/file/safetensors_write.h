@@ -1,6 +1,6 @@
-/* record/file/safetensors_int.h: what the files of safetensors share, and how they are written. */
-#ifndef CHORUS_RECORD_FILE_SAFETENSORS_INT_H
-#define CHORUS_RECORD_FILE_SAFETENSORS_INT_H
+/* record/file/safetensors_write.h: what the files of safetensors share, and how they are written. */
+#ifndef CHORUS_RECORD_FILE_SAFETENSORS_WRITE_H
+#define CHORUS_RECORD_FILE_SAFETENSORS_WRITE_H
 
 #include "record/file/safetensors.h"
 
@@ -9,9 +9,6 @@ enum err_code record_write_safetensors(const char *temp, const char *path,
                                        const struct safetensors_tensor *tensors, size_t count,
                                        const struct safetensors_note *notes, size_t note_count,
                                        struct err *e) MUST_USE;
-
-/* A file that a run wrote: one without a checksum was damaged in its header. */
-enum err_code record_read_sealed(const char *path, struct safetensors *s, struct err *e) MUST_USE;
 
 bool safetensors_type_find(const char *name, enum safetensors_type *type);
 /* Bytes of a tensor; false on overflow. */

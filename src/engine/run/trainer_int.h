@@ -1,6 +1,6 @@
-/* engine/run/train_int.h: what train.c (spans of steps) and epoch.c (their ends) share. */
-#ifndef CHORUS_ENGINE_RUN_TRAIN_INT_H
-#define CHORUS_ENGINE_RUN_TRAIN_INT_H
+/* engine/run/trainer_int.h: what train.c (spans of steps) and epoch.c (their ends) share. */
+#ifndef CHORUS_ENGINE_RUN_TRAINER_INT_H
+#define CHORUS_ENGINE_RUN_TRAINER_INT_H
 
 #include "engine/engine_int.h"
 #include "engine/run/metrics.h"
