@@ -1,12 +1,12 @@
 # make/walls.sh ROOT: proves from the source alone that every room knows only those that it may know.
 # Each line that breaks a wall is printed with file and line; then it exits 1.
 #
-# A room is a folder of at most 32 files. Who may know whom stands below, room by room, as a house is built: each knows only
-# those above it. A header x.h is implemented by the files x.c and x_*.c beside it, or by those of the folder
-# x/. A header with the name of its room is the room's own, and its files and rooms implement it; so may one
-# that has a name of its own, as layers.h where no file is called layers.c. x_int.h is private: it is for the
-# folder in which it lies, and for the rooms in that one. A test sees every room's headers, and the private
-# ones of the room that it tests: tests/unit/ROOM/ tests ROOM, tests/parity/ROOM_x_test.c too.
+# A room is a folder of at most 32 files. Who may know whom stands below, room by room, as a house is built:
+# each knows only those above it. A header x.h is implemented by the files x.c and x_*.c beside it, or by those
+# of the folder x/. A header with the name of its room is the room's own: all its files and rooms may implement
+# it. So may they a header that has a name of its own, as layers.h where no file is called layers.c. x_int.h is
+# private: it is for the folder in which it lies, and for the rooms in that folder. A test sees the headers of
+# all rooms, and the private ones of the room that it tests: tests/unit/ROOM/ and tests/parity/ROOM_* test ROOM.
 
 cd "$1" || exit 2
 # shellcheck disable=SC2046 # no file of the tree has a space in its name

@@ -145,7 +145,7 @@ check undefined_behaviour_ends_a_test "it goes on" \
 check tsan_means_threads "no -fsanitize" has_flag tsan -fsanitize=thread src/main.c
 make -n -B V=1 BUILD="$build" 2>/dev/null | tr -d '\\\n' | tr ';&' '\n\n' | grep ' -c src/' >"$work/all"
 grep nvcc "$work/all" >"$work/nvcc"
-grep -v -e kernels_avx -e nvcc "$work/all" >"$work/plan"
+grep -v -e cpu/kernels/avx -e nvcc "$work/all" >"$work/plan"
 check no_contraction_outside_the_kernels "$(grep -v -- -ffp-contract=off "$work/plan" | head -n 1)" \
     test "$(grep -vc -- -ffp-contract=off "$work/plan")" = 0
 if [ -s "$work/nvcc" ]; then

@@ -1,7 +1,7 @@
 /* ui/sweep/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c knows what a sweep's
  * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _count.c
  * counts them, _words.c makes sentences and boards of it, _status.c has the line of status know of other
- * programs' sweeps, _tell.c says to them what is to be done, _draw.c, _keys.c, _act.c, _cell.c and _did.c
+ * programs' sweeps, _command.c says to them what is to be done, _draw.c, _keys.c, _act.c, _cell.c and _did.c
  * are the screen. */
 #ifndef CHORUS_UI_SWEEP_SWEEPVIEW_INT_H
 #define CHORUS_UI_SWEEP_SWEEPVIEW_INT_H

@@ -102,7 +102,7 @@ static void answer(struct cell_counter *t, uint32_t question, uint32_t slot)
     free(out);
 }
 
-static void *tally_main(void *user)
+static void *cell_counter_main(void *user)
 {
     struct cell_counter *t = user;
 
@@ -133,7 +133,7 @@ static bool start(struct engine *e)
     atomic_init(&t->stop, false);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (engine_thread(&t->thread, tally_main, t)) {
+    if (engine_thread(&t->thread, cell_counter_main, t)) {
         pthread_cond_destroy(&t->changed);
         pthread_mutex_destroy(&t->lock);
         free(t);

@@ -1,5 +1,5 @@
-/* cuda/kernels/products/block_args.h: what the kernels of blocks are told: the convolution as cuda/kernels/products/conv_args.h has it,
- * on the part of its map that has windows, and the windows. `y` and `dy` there are the pooled ones.
+/* cuda/kernels/products/block_args.h: what the kernels of blocks are told: the convolution as conv_args.h has
+ * it, on the part of its map that has windows, and the windows. `y` and `dy` there are the pooled ones.
  *
  * Forward counts windows: 32 rows of a tile are 8 windows, row % 8 says which, row / 8 % 4 which of its
  * pixels, so that a thread's own results hold whole windows in every arithmetic. */

@@ -1,5 +1,5 @@
-/* cuda/kernels/products/block_gemm.h: a tile of a block's product: as cuda/kernels/products/conv_gemm.h's, but that forward ends with the
- * pool, and that the map's gradient is made as it is read. */
+/* cuda/kernels/products/block_gemm.h: a tile of a block's product: as cuda/kernels/products/conv_gemm.h's,
+ * but that forward ends with the pool, and that the map's gradient is made as it is read. */
 #ifndef CHORUS_CUDA_KERNELS_PRODUCTS_BLOCK_GEMM_H
 #define CHORUS_CUDA_KERNELS_PRODUCTS_BLOCK_GEMM_H
 

@@ -1,5 +1,5 @@
-/* cuda/kernels/products/block_load.h: a slab of the map's gradient, made of the pooled one and the mask. It goes through
- * registers: fetched before a product, put into shared memory after it. */
+/* cuda/kernels/products/block_load.h: a slab of the map's gradient, made of the pooled one and the mask. It
+ * goes through registers: fetched before a product, put into shared memory after it. */
 #ifndef CHORUS_CUDA_KERNELS_PRODUCTS_BLOCK_LOAD_H
 #define CHORUS_CUDA_KERNELS_PRODUCTS_BLOCK_LOAD_H
 
