@@ -54,6 +54,8 @@ function room_of(path)
 function subject_of(path,   name)
 {
     name = path
+    if (path in fuzzed)
+        return fuzzed[path]
     if (sub(/^tests\/parity\//, "", name))
         return substr(name, 1, index(name "_", "_") - 1)
     name = room_of(path)
@@ -148,6 +150,13 @@ BEGIN {
     library["curses"] = "ui/term"
     library["CUDA"] = "cuda/rt"
 
+    # Fuzz targets call the parsers of one room.
+    n = split("control:record epochs:record run:record csv:data gz:data idx:data predictions:ui/predict " \
+        "script:ui/app", word, " ")
+    for (i = 1; i <= n; i++) {
+        split(word[i], part, ":")
+        fuzzed["tests/torture/fuzz/" part[1] ".c"] = part[2]
+    }
     # A screen is tested in a workbench without a terminal, which the test makes of the parts of ui/app; what
     # a run or a sweep puts into the queue, by the screen that does it.
     n = split("compare/compare log/log predict/predict predict/unread results/results run/run setup/slow " \

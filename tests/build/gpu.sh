@@ -323,7 +323,7 @@ with 55
 check a_kit_that_is_too_large_is_refused "$(cat "$work/out")" eval '! make_kit large && grep -q "more than 54$" "$work/err"'
 
 # Only the kit's kernels know their source lines.
-compiled() { make -n V=1 BUILD="$work/b" FLAVOUR="$1" "$work/b/$1/nvcc/src/cuda/act.cu.o" 2>&1; }
+compiled() { make -n V=1 BUILD="$work/b" FLAVOUR="$1" "$work/b/$1/nvcc/src/cuda/kernels/act.cu.o" 2>&1; }
 if grep -qs '^CUDA := ' "${BUILD:-build}/normal/config.mk"; then
     check a_kit_knows_source_lines "$(compiled kit)" eval 'compiled kit | grep -q -- " -lineinfo "'
     check a_build_does_not "$(compiled normal)" eval 'compiled normal | grep nvcc | grep -qv -- -lineinfo'

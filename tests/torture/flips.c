@@ -2,7 +2,12 @@
  * case (0: all), and which files: weights or texts (flips.sh says what must hold of each).
  * `flips damage FILE SEED CASE` damages a file for the tests of the program itself. */
 #include "base/log.h"
+#include "record/list.h"
 #include "record/run/export.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
+#include "record/run/writer.h"
+#include "record/sweep/ledger.h"
 #include "record/sweep/sweeps.h"
 #include "tests/torture/damage.h"
 #include "tests/torture/whole.h"

@@ -14,7 +14,12 @@
 #include "tests/torture/story.h"
 
 #include "base/log.h"
+#include "record/columns.h"
+#include "record/list.h"
 #include "record/run/checkpoint.h"
+#include "record/run/reader.h"
+#include "record/run/writer.h"
+#include "record/sweep/ledger.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -5,6 +5,8 @@
 
 #define TEST_OWN_MAIN
 #include "record/queue/queue.h"
+#include "record/run/reader.h"
+#include "record/run/run.h"
 #include "record/sweep/sweeps.h"
 #include "tests/torture/outage.h"
 #include "tests/unit/engine/sweep_kit.h"

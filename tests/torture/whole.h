@@ -6,6 +6,8 @@
 #include "base/hash.h"
 #include "record/run/checkpoint.h"
 #include "record/queue/queue.h"
+#include "record/run/run.h"
+#include "record/sweep/ledger.h"
 #include "tests/unit/engine/sweep_kit.h"
 
 #define EPOCHS 4

@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "record/record_int.h"
+#include "record/run/writer.h"
 
 #include <fcntl.h>
 #include <string.h>

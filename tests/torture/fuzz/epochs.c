@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/sheet.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* order.csv, the order that a sweep's cells were moved to: what is read and written again is the same. */
 #include "tests/torture/fuzz/fuzz.h"
 
-#include "record/sweep/sweeps.h"
+#include "record/sweep/order.h"
 
 #include <stdlib.h>
 #include <string.h>

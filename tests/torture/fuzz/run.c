@@ -3,8 +3,8 @@
 #include "tests/torture/fuzz/fuzz.h"
 
 #include "base/mem.h"
-#include "record/run/reader.h"
 #include "record/record_int.h"
+#include "record/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

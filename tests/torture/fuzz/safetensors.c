@@ -6,6 +6,7 @@
 #include "record/run/checkpoint.h"
 #include "record/run/export.h"
 #include "record/file/safetensors.h"
+#include "record/start_weights.h"
 
 #include <stdlib.h>
 #include <string.h>
