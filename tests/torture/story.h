@@ -8,6 +8,7 @@
 #include "record/run/reader.h"
 #include "record/run/run.h"
 #include "record/sweep/sweeps.h"
+#include "record/trash.h"
 #include "tests/torture/outage.h"
 #include "tests/unit/engine/sweep_kit.h"
 
