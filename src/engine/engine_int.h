@@ -172,6 +172,8 @@ struct run {
     struct standing at;
     uint64_t kept_ns;  /* when a checkpoint was written last */
     int64_t told_kept; /* the step of the checkpoint that log.txt tells of last, and 1; 0: none */
+    int64_t *named;    /* epochs whose own checkpoint this process wrote */
+    size_t nameds, named_room;
     uint64_t opened_ns;
     bool disk_full, give_up;
     bool opened; /* MESSAGE_OPENED was there */
@@ -358,6 +360,7 @@ void checkpoint_replace(struct run *r, bool best);
 bool checkpoint_is_due(struct run *r);
 enum err_code checkpoint_flush(struct run *r, struct err *e) MUST_USE;
 void checkpoint_drop(struct run *r);
+void checkpoint_say_removed(struct run *r); /* checkpoints of epochs that are gone at the end */
 void checkpoint_tidy(struct run *r); /* of a run that is done: files that `keep` does not name */
 
 /* planner.c */

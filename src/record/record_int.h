@@ -67,6 +67,8 @@ struct record_hold {
 };
 enum err_code record_hold(const char *folder, bool make, struct record_hold *h,
                           struct err *e) MUST_USE;
+/* Locks the model.net of an owner that wrote this file again. */
+enum err_code record_hold_model(const char *folder, struct record_hold *h, struct err *e) MUST_USE;
 void record_let_go(struct record_hold *h);
 /* Who holds the lock, for whoever does not get it. Advice only: the lock itself is what counts. */
 enum err_code record_write_owner(const struct record_hold *h, const char *folder,

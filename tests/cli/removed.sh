@@ -4,7 +4,7 @@
 exits 0 "$CHORUS" run tiny.ini backend=fake epochs=8 --quiet
 whole=$(cat out)
 # removed NAMES...: these files (all: the folder) of a run that waits in its fourth epoch; link: ./precious
-# stands for epochs.csv. Then it goes on; its exit code is in $code.
+# stands for epochs.csv. Then it goes on; its exit code is in $code, the text of its two inputs in ./inputs.
 removed()
 {
     local name
@@ -13,6 +13,7 @@ removed()
         --results gone >out 2>err </dev/null &
     echo $! >run.pid
     until_true 60 eval 'folder=$(echo gone/2*) && has_rows "$folder/epochs.csv" 3'
+    inputs >inputs
     for name; do
         case $name in
             link) ln -s "$work/precious" "$folder/epochs.csv" ;;
@@ -23,6 +24,12 @@ removed()
     : >gate
     wait $!
     code=$?
+}
+
+# of the run in $folder
+inputs()
+{
+    cat "$folder/experiment.ini" "$folder/model.net"
 }
 
 removed epochs.csv steps.csv devices.csv run.csv
@@ -40,6 +47,25 @@ check "a link in a file's place is replaced, not followed" eval '[ ! -s precious
 removed all
 check "without its folder a run fails" test $code = 1
 check "in a sentence about the folder" grep -q "$folder was removed or renamed while the run worked" err
+
+# What a run is made of, without which nothing can be done with its weights.
+removed experiment.ini model.net
+check "a run without its inputs goes on" test $code = 0
+check "it says that they were removed" \
+    grep -q 'removed while the run works: experiment.ini, model.net; written again' err
+check "they are there again, byte for byte" eval 'inputs | cmp - inputs'
+check "the run can be extended" exits 0 "$CHORUS" resume "$folder" epochs=9 --quiet
+
+# A checkpoint of its own epoch, whose weights the run no longer has.
+CHORUS_FAKE_SCRIPT=step_ms=5 "$CHORUS" run tiny.ini backend=fake epochs=100000 --quiet keep=all --results kept \
+    >out 2>err </dev/null &
+echo $! >run.pid
+until_true 60 eval 'folder=$(echo kept/2*) && [ -e "$folder/epoch-0002.safetensors" ]'
+rm "$folder/epoch-0002.safetensors"
+kill -TERM $!
+wait $!
+check "a checkpoint of an epoch that is gone is named" \
+    grep -q '1 checkpoint, the first epoch-0002.safetensors; chorus cannot write it again' err
 
 # Between a run's end and its last words, which wait for on_end.
 exits 0 "$CHORUS" run tiny.ini backend=fake epochs=1 --quiet on_end="$CHORUS rm @ --results '$work/results'"

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define NAME_ROOM 32 /* "epoch-0012" */
+
 /* Of these three r->lock is held. */
 static void drop(struct snapshot **s)
 {
@@ -185,18 +187,33 @@ static bool was_skipped(struct run *r)
     return was;
 }
 
+static void name_epoch(char out[NAME_ROOM], int64_t epoch)
+{
+    snprintf(out, NAME_ROOM, "epoch-%04lld", (long long)epoch);
+}
+
+static enum err_code write_named(struct run *r, struct err *e)
+{
+    struct standing at = {0};
+    char as[NAME_ROOM];
+
+    if (!r->named_wanted)
+        return ERR_OK;
+    name_epoch(as, r->named_wanted->at.n.epoch);
+    TRY(write_one(r, &r->named_wanted, as, &at, e));
+    r->named = mem_grow(r->named, &r->named_room, r->nameds + 1, sizeof *r->named);
+    r->named[r->nameds++] = at.n.epoch;
+    return ERR_OK;
+}
+
 static enum err_code write_all(struct run *r, struct err *e)
 {
-    struct standing best = {0}, named, last = {.n.step = -1};
+    struct standing best = {0}, last = {.n.step = -1};
     bool is_old = was_skipped(r); /* what waits: the next one is due at once */
-    char as[32];
 
     /* The best one first: a checkpoint must not speak of a best one that is not there. */
     TRY(write_one(r, &r->best_wanted, "best", &best, e));
-    if (r->named_wanted) {
-        snprintf(as, sizeof as, "epoch-%04lld", (long long)r->named_wanted->at.n.epoch);
-        TRY(write_one(r, &r->named_wanted, as, &named, e));
-    }
+    TRY(write_named(r, e));
     TRY(write_one(r, &r->last_wanted, "checkpoint", &last, e));
     if (last.n.step >= 0)
         r->kept_ns = is_old ? 0 : clock_ns();
@@ -213,6 +230,36 @@ enum err_code checkpoint_flush(struct run *r, struct err *e)
 
     let_go(r, both, NULL);
     return code;
+}
+
+static bool was_removed(const struct run *r, int64_t epoch)
+{
+    char as[NAME_ROOM], *path;
+    bool was;
+
+    name_epoch(as, epoch);
+    path = mem_textf("%s/%s.safetensors", record_folder(r->record), as);
+    was = !io_exists(path);
+    free(path);
+    return was;
+}
+
+/* Their weights are gone, so that nothing can be written again. */
+void checkpoint_say_removed(struct run *r)
+{
+    size_t gone = 0;
+    int64_t first = 0;
+
+    for (size_t i = 0; i < r->nameds; i++) {
+        if (was_removed(r, r->named[i]) && !gone++)
+            first = r->named[i];
+    }
+    if (gone)
+        run_log(
+            r, LOG_WARN,
+            "removed while the run worked: %zu checkpoint%s, the first epoch-%04lld.safetensors; "
+            "chorus cannot write %s again",
+            gone, text_s((int64_t)gone), (long long)first, gone > 1 ? "them" : "it");
 }
 
 void checkpoint_tidy(struct run *r)

@@ -49,6 +49,7 @@ void run_free(struct run *r)
         record_weights_free(&r->room[--r->rooms]);
     plan_free(r->plan);
     text_free(&r->rows);
+    free(r->named);
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
     free(r);
@@ -137,6 +138,13 @@ static void give_back(struct run *r, enum wire_state state, const struct err *wh
     r->ended = true;
 }
 
+static void add_ini(const struct run *r, struct text *ini)
+{
+    if (r->item)
+        record_queue_add_origin(ini, r->item);
+    plan_add_ini(&r->plan->spec, ini);
+}
+
 enum err_code run_open_record(struct run *r, struct err *e)
 {
     struct text ini = {0};
@@ -145,9 +153,7 @@ enum err_code run_open_record(struct run *r, struct err *e)
     run_fill_row(r);
     if (r->resumed)
         return record_open(&r->record, r->start.resume, e);
-    if (r->item)
-        record_queue_add_origin(&ini, r->item);
-    plan_add_ini(&r->plan->spec, &ini);
+    add_ini(r, &ini);
     code = record_create(&r->record, r->engine->results, &r->row, text_str(&ini),
                          r->plan->net->text, r->plan->spec.mode == SPEC_ENSEMBLE, e);
     text_free(&ini);
@@ -224,7 +230,7 @@ static enum err_code write_ini(struct run *r, struct err *e)
     struct text ini = {0};
     enum err_code code;
 
-    plan_add_ini(&r->plan->spec, &ini);
+    add_ini(r, &ini);
     code = record_write_ini(r->record, text_str(&ini), e);
     text_free(&ini);
     return code;
@@ -256,13 +262,15 @@ static enum err_code take_opened(struct run *r, const struct message *m, struct 
 /* What nobody looks at while it works is seen again at each epoch, and at the end. */
 static enum err_code mend(struct run *r, struct err *e)
 {
-    struct text names = {0};
-    enum err_code code = record_mend(r->record, &names, e);
+    struct text ini = {0}, names = {0};
+    enum err_code code;
 
+    add_ini(r, &ini);
+    code = record_mend(r->record, text_str(&ini), r->plan->net->text, &names, e);
     if (names.n)
-        run_log(r, LOG_WARN, "removed while the run works: %s; written again with all rows so far",
-                text_str(&names));
+        run_log(r, LOG_WARN, "removed while the run works: %s; written again", text_str(&names));
     text_free(&names);
+    text_free(&ini);
     return code;
 }
 
@@ -407,6 +415,7 @@ static enum err_code take_ended(struct run *r, const struct message *m, struct e
                     again.text);
     } else {
         TRY(run_write(r, e));
+        checkpoint_say_removed(r);
     }
     if (state == WIRE_DONE) {
         checkpoint_tidy(r);

@@ -89,6 +89,12 @@ void record_let_go(struct record_hold *h)
     let_go(&h->model);
 }
 
+enum err_code record_hold_model(const char *folder, struct record_hold *h, struct err *e)
+{
+    let_go(&h->model);
+    return take_model(folder, &h->model) ? ERR_OK : say_held(folder, h->lock, e);
+}
+
 enum err_code record_write_owner(const struct record_hold *h, const char *folder, struct err *e)
 {
     char host[128] = "this machine", utc[CLOCK_UTC_ROOM], *line;

@@ -48,8 +48,10 @@ enum err_code record_write_run(struct record *r, const struct record_run *run,
 /* experiment.ini again: of a run that is extended to more epochs. By rename. */
 enum err_code record_write_ini(struct record *r, const char *ini, struct err *e) MUST_USE;
 enum err_code record_sync(struct record *r, struct err *e) MUST_USE; /* fdatasync of the CSVs */
-/* Rows whose file was removed or replaced are written again; names: of those files. */
-enum err_code record_mend(struct record *r, struct text *names, struct err *e) MUST_USE;
+/* Writes rows again whose file was removed or replaced, and experiment.ini and model.net, given as in
+ * record_create, where they were removed. names: of the files that were written. */
+enum err_code record_mend(struct record *r, const char *ini, const char *net_text,
+                          struct text *names, struct err *e) MUST_USE;
 void record_log(struct record *r, const char *line); /* log.txt, with the time in front */
 
 /* One more time that a program starts itself anew because of this run: how often that has been, this

@@ -378,6 +378,60 @@ TEST(new_folder)
     at_every_place(create_with_fault);
 }
 
+static bool has_text(const char *folder, const char *name, const char *want)
+{
+    char *have = help_text(folder, name);
+    bool has = have && !strcmp(have, want);
+
+    free(have);
+    return has;
+}
+
+static void remove_inputs(const char *folder)
+{
+    static const char *const names[] = {"experiment.ini", "model.net", "lock"};
+
+    for (size_t i = 0; i < MEM_COUNT(names); i++) {
+        char *path = io_path(folder, names[i]);
+
+        CHECK_INT(unlink(path), 0);
+        free(path);
+    }
+}
+
+static void mend_with_fault(enum fault kind, long at)
+{
+    struct err e = {0};
+    struct text names = {0};
+    char *results;
+    struct record *r = new_run(&results), *second;
+    const char *folder = record_folder(r);
+    enum err_code code;
+
+    remove_inputs(folder);
+    arm(kind, at);
+    code = record_mend(r, "epochs = 1\n", "relu\n", &names, &e);
+    disarm();
+    CHECK(code == ERR_OK || strstr(e.text, folder));
+    CHECK(!strstr(text_str(&names), "experiment.ini") ||
+          has_text(folder, "experiment.ini", "epochs = 1\n"));
+    CHECK(!strstr(text_str(&names), "model.net") || has_text(folder, "model.net", "relu\n"));
+    if (!fault_hit) {
+        CHECK_STR(text_str(&names), "experiment.ini, model.net");
+        CHECK_INT(record_open(&second, folder, &e), ERR_FAILED);
+        CHECK_HAS(e.text, "is at work already");
+    }
+    text_free(&names);
+    record_close(r);
+    help_remove(results);
+}
+
+/* The removed lock file hides the owner, so that its new model.net alone keeps a second one out. */
+TEST(inputs_that_were_removed)
+{
+    at_every_place(mend_with_fault);
+}
+
 static void rows_with_fault(enum fault kind, long at)
 {
     struct err e = {0};

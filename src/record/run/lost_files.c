@@ -1,5 +1,5 @@
-/* record/run/lost_rows.c: rows whose file was removed under their owner are written again, from the file that it
- * still has open. */
+/* record/run/lost_files.c: writes files again that were removed while their run works: rows from the file that is
+ * still open, experiment.ini and model.net from their text. */
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What cannot be looked at counts as there: whoever writes it next says why it cannot. */
 static bool is_there(const struct record_csv *c)
@@ -65,7 +66,39 @@ static enum err_code write_again(struct record_csv *c, struct err *e)
     return code;
 }
 
-enum err_code record_mend(struct record *r, struct text *names, struct err *e)
+static void add_name(struct text *names, const char *name)
+{
+    text_addf(names, "%s%s", names->n ? ", " : "", name);
+}
+
+/* Only a missing file: a user may edit one that is there. */
+static enum err_code mend_text(struct record *r, const char *name, const char *text,
+                               struct text *names, struct err *e)
+{
+    char *path = io_path(r->folder, name);
+    enum err_code code = ERR_OK;
+
+    if (!io_exists(path)) {
+        code = io_replace_own(path, text, strlen(text), e);
+        if (code == ERR_OK)
+            add_name(names, name);
+    }
+    free(path);
+    return code;
+}
+
+/* The lock on the removed model.net says nothing to other processes: the new one gets its own. */
+static enum err_code mend_model(struct record *r, const char *net_text, struct text *names,
+                                struct err *e)
+{
+    size_t before = names->n;
+
+    TRY(mend_text(r, "model.net", net_text, names, e));
+    return names->n > before ? record_hold_model(r->folder, &r->hold, e) : ERR_OK;
+}
+
+enum err_code record_mend(struct record *r, const char *ini, const char *net_text,
+                          struct text *names, struct err *e)
 {
     for (int i = 0; i < RECORD_CSVS; i++) {
         struct record_csv *c = &r->csv[i];
@@ -73,7 +106,9 @@ enum err_code record_mend(struct record *r, struct text *names, struct err *e)
         if (c->fd < 0 || is_there(c))
             continue;
         TRY(write_again(c, e));
-        text_addf(names, "%s%s", names->n ? ", " : "", c->name);
+        add_name(names, c->name);
     }
+    TRY(mend_text(r, "experiment.ini", ini, names, e));
+    TRY(mend_model(r, net_text, names, e));
     return names->n ? io_sync_folder(r->folder, e) : ERR_OK;
 }
