@@ -135,8 +135,8 @@ BEGIN {
     may("cli/args", left "cli cli/out")
     may("cli/out/report", left "cli cli/args cli/out")
     may("cli/sweeps", left "cli cli/args cli/out")
-    may("cli/work", left "ui/app cli cli/args cli/out/ cli/sweeps")
-    may("cli/forecast", left "cli cli/args cli/out cli/sweeps cli/work")
+    may("cli/jobs", left "ui/app cli cli/args cli/out/ cli/sweeps")
+    may("cli/forecast", left "cli cli/args cli/out cli/sweeps cli/jobs")
     may("cli/verbs", left "ui/app cli/")
     may("main", left "ui/app cli/")
 

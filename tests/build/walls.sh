@@ -64,7 +64,7 @@ plant draw_does_not_know_ui src/draw/plot/plot.h '#include "ui/app/app.h"' 'draw
 plant draw_reads_with_the_reader_alone src/draw/new.c '#include "record/run/checkpoint.h"' 'the reader alone'
 plant ink_does_not_know_plots src/draw/ink/new.c '#include "draw/plot/plot.h"' 'draw/ink may not know draw/plot'
 plant nobody_knows_ui_but_cli src/engine/new.c '#include "ui/app/app.h"' 'engine may not know ui'
-plant nobody_knows_verbs src/cli/work/new.c '#include "cli/forecast/dry.h"' 'may not know cli/forecast'
+plant nobody_knows_verbs src/cli/jobs/new.c '#include "cli/forecast/dry.h"' 'may not know cli/forecast'
 plant csv_stays_in_base src/data/new.c '#include <csv.h>' '<csv.h> belongs to the room base'
 plant curses_stays_in_ui src/cli/new.c '#include <ncursesw/curses.h>' 'belongs to the room ui/term'
 plant curses_stays_in_ui_2 src/engine/new.c '#include <term.h>' 'belongs to the room ui/term'

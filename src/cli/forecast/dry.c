@@ -10,7 +10,7 @@
 #include "cli/args/options.h"
 #include "cli/out/json.h"
 #include "cli/out/print.h"
-#include "cli/work/ask.h"
+#include "cli/jobs/ask.h"
 #include "engine/backend.h"
 #include "engine/forecast/preview.h"
 #include "spec/spec.h"

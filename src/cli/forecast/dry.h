@@ -2,7 +2,7 @@
 #ifndef CHORUS_CLI_FORECAST_DRY_H
 #define CHORUS_CLI_FORECAST_DRY_H
 
-#include "cli/work/sweep.h"
+#include "cli/jobs/sweep.h"
 #include "spec/spec.h"
 
 /* Prints the experiment as it would run, and what it means, as an experiment file or an object. Writes

@@ -9,7 +9,7 @@
 #include "cli/args/backends.h"
 #include "cli/args/options.h"
 #include "cli/sweeps/sweeps.h"
-#include "cli/work/ask.h"
+#include "cli/jobs/ask.h"
 #include "engine/cores.h"
 #include "engine/engine.h"
 #include "engine/forecast/cell_results.h"

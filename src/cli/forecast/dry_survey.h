@@ -2,7 +2,7 @@
 #ifndef CHORUS_CLI_FORECAST_DRY_SURVEY_H
 #define CHORUS_CLI_FORECAST_DRY_SURVEY_H
 
-#include "cli/work/sweep.h"
+#include "cli/jobs/sweep.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* cli/verbs/bench.c: `chorus bench`: how fast each backend trains each model here, beside what the arithmetic
  * allows. Nothing but images per second: no run is kept, the images are made up. Here the rows are
  * chosen. */
-#include "cli/work/bench.h"
+#include "cli/jobs/bench.h"
 
 #include "base/mem.h"
 #include "cli/args/backends.h"

@@ -12,7 +12,7 @@
 #include "cli/sweeps/cells.h"
 #include "cli/sweeps/sweeps.h"
 #include "cli/verbs.h"
-#include "cli/work/control_talk.h"
+#include "cli/jobs/control_talk.h"
 #include "record/columns.h"
 #include "record/filter.h"
 #include "record/find.h"

@@ -9,9 +9,9 @@
 #include "cli/sweeps/cells.h"
 #include "cli/sweeps/sweeps.h"
 #include "cli/verbs.h"
-#include "cli/work/drive.h"
-#include "cli/work/queue_items.h"
-#include "cli/work/take.h"
+#include "cli/jobs/drive.h"
+#include "cli/jobs/queue_items.h"
+#include "cli/jobs/take.h"
 #include "record/queue/queue.h"
 
 #include <stdlib.h>

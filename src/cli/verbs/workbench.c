@@ -1,5 +1,5 @@
 /* cli/verbs/workbench.c: chorus without a verb: the workbench. */
-#include "cli/work/workbench.h"
+#include "cli/jobs/workbench.h"
 
 #include "cli/args/options.h"
 #include "cli/args/usage.h"

@@ -4,7 +4,7 @@
 #include "cli/out/json.h"
 #include "cli/out/progress.h"
 #include "cli/out/table.h"
-#include "cli/work/sweep_talk.h"
+#include "cli/jobs/sweep_talk.h"
 #include "spec/spec.h"
 #include "study/compare.h"
 #include "wire/wire.h"

@@ -1,0 +1,17 @@
+/* cli/jobs/control_talk.h: what pause, go and stop say of a run. */
+#ifndef CHORUS_CLI_WORK_CONTROL_TALK_H
+#define CHORUS_CLI_WORK_CONTROL_TALK_H
+
+#include "base/text.h"
+#include "record/run/reader.h"
+
+#include <stdbool.h>
+
+/* The sweep that the run is a cell of and that somebody is at work on; false: it is none. */
+bool control_live_sweep(const struct record_entry *entry, struct text *name);
+/* A cell is not its sweep: which of the two is meant by this line, and how to mean the other. */
+void control_say_of_cell(const struct record_entry *entry, const char *line);
+/* Nobody is at work on it. Returns the exit code. */
+int control_refuse_idle(const struct record_entry *entry, const char *verb);
+
+#endif

@@ -1,0 +1,23 @@
+/* cli/jobs/workbench.h: the program without a verb, and `run --tui`. */
+#ifndef CHORUS_CLI_WORK_WORKBENCH_H
+#define CHORUS_CLI_WORK_WORKBENCH_H
+
+#include "spec/spec.h"
+#include "wire/wire.h"
+
+#include <stdbool.h>
+
+struct workbench_options {
+    const char *theme, *keys, *frame;
+    bool ascii, no_mouse;
+};
+/* On Results where there are runs, else on Setup. Returns the exit code. */
+int workbench_open(const struct workbench_options *o);
+/* `run --tui`: opens the workbench on the screen Run with that run or sweep begun. Returns the exit
+ * code. */
+int workbench_run(const struct wire_start *start);
+int workbench_sweep(const struct wire_sweep *sweep, size_t bytes);
+/* Whether there is a terminal to open it on. */
+bool workbench_can(void);
+
+#endif
