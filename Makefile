@@ -150,6 +150,10 @@ check: ## installs what is missing, builds, and runs every test
 	@$(MAKE) $(MORE) check-parts
 	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS:.c=)' bash tests/run.sh
 
+.PHONY: test room-tests
+test: ## builds and runs one room's tests: ROOM=spec, ROOM=ui/setup; ONLY=word: those whose names hold the word
+	@$(MAKE) $(MORE) ROOM='$(ROOM)' ONLY='$(ONLY)' room-tests
+
 .PHONY: check-parts check-normal check-asan check-tsan
 # Side by side: none waits for the slowest file of another.
 check-parts: check-normal check-asan check-tsan
@@ -224,6 +228,17 @@ tests: $(PROGRAMS) $(HARM)
 unit-tests: $(filter $(B)/tests/unit/%,$(PROGRAMS))
 tsan-tests: $(TSAN_TESTS:%.c=$(B)/%)
 
+# A room's tests are those of tests/unit/ROOM, and of tests/parity with its name.
+ROOMS      := $(sort $(patsubst tests/unit/%/,%,$(dir $(filter tests/unit/%,$(TESTS)))) \
+  $(foreach t,$(filter tests/parity/%,$(TESTS)),$(firstword $(subst _, ,$(notdir $(t))))))
+ROOM_TESTS := $(strip $(foreach t,$(filter tests/unit/$(ROOM)/% tests/parity/$(ROOM)_%,$(TESTS:.c=)),\
+  $(if $(or $(if $(ONLY),,all),$(findstring $(ONLY),$(notdir $(t)))),$(t))))
+ifneq ($(filter room-tests,$(MAKECMDGOALS)),)
+$(if $(ROOM_TESTS),,$(error ROOM=$(ROOM)$(if $(ONLY), ONLY=$(ONLY)): no tests found. Rooms with tests: $(ROOMS)))
+endif
+room-tests: $(ROOM_TESTS:%=$(B)/%) $(PROGRAM)
+	@BUILD=$(BUILD) TESTS='$(ROOM_TESTS)' bash tests/run.sh
+
 .PHONY: deps-check
 deps-check: ## proves from the includes that every room knows only those it may know
 	@sh make/walls.sh .
@@ -244,7 +259,7 @@ help: ## lists the targets
 	@awk -f make/help.awk $(firstword $(MAKEFILE_LIST))
 
 # The rest says how files are made from files, and needs to know what this machine has.
-ifneq ($(filter-out run deps clean check check-all torture fuzz monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
+ifneq ($(filter-out run deps clean check check-all test torture fuzz monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
   $(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif
