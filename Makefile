@@ -106,7 +106,7 @@ PEERS   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chorus/peers
 # Whose threads the thread sanitizer watches in `make check`: three rooms, and what reads beside the screens.
 TSAN_ROOMS := wire engine fake
 TSAN_TESTS := $(filter $(TSAN_ROOMS:%=tests/unit/%/%) tests/parity/cpu_threads_test.c \
-  tests/unit/ui/feed/feed_test.c tests/unit/ui/setup/slow_test.c tests/unit/ui/tasks/tasks_test.c,$(TESTS))
+  tests/unit/live/feed_test.c tests/unit/ui/setup/slow_test.c tests/unit/base/tasks_test.c,$(TESTS))
 
 ## Building and starting
 .PHONY: all
