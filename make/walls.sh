@@ -249,7 +249,7 @@ clean ~ /^[ \t]*(#|%:|\?\?=)[ \t]*(include|include_next|import|embed)([^a-z_]|$)
         ;
     else if (test ? top == "tests" && to !~ /^tests(\/|$)/ : !may_know(room, to))
         wrong("the room " room " may not know " to)
-    else if (room ~ /^(ui|draw|study)(\/|$)/ && top == "record" && !reader[what])
+    else if (room ~ /^(ui|draw|study|live)(\/|$)/ && top == "record" && !reader[what])
         wrong("of record, " room " may know the reader alone")
     if ((getline ignored < path) < 0)
         wrong("\"" what "\" is not there")
