@@ -87,6 +87,8 @@ bool spec_sweep_adds(const struct spec_sweep *s, int64_t jobs, const struct spec
 void spec_unlike_free(struct spec_unlike *u);
 /* place[a]: which value of axis a the cell has. */
 void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place);
+/* The cell of that place. */
+size_t spec_sweep_at(const struct spec_sweep *s, const size_t *place);
 /* order: (cells) a permutation: corners and centre first, then ever finer; further seeds of repeats
  * behind the whole board of the first. */
 void spec_sweep_spread(const struct spec_sweep *s, size_t *order);

@@ -84,6 +84,16 @@ void spec_sweep_place(const struct spec_sweep *s, size_t cell, size_t *place)
         place[a] = place[first_of_side(s, a)];
 }
 
+size_t spec_sweep_at(const struct spec_sweep *s, const size_t *place)
+{
+    size_t cell = 0;
+
+    for (size_t a = 0; a < s->axes; a++)
+        if (first_of_side(s, a) == a)
+            cell = cell * s->axis[a].values + place[a];
+    return cell;
+}
+
 /* A given key that lapses because what decides about it varies. */
 static void lapse(const struct spec_sweep *s, struct spec *cell)
 {

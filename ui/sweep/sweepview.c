@@ -44,7 +44,7 @@ static bool find_own(const struct sweepview *v, const char *name, struct wire_sw
 }
 
 /* Runs of this process by their numbers: name, how much of it is done, and whether it is paused alone. */
-static void take_run(struct sweepview *v, uint32_t number, struct sweepview_cell *c)
+static void take_run(struct sweepview *v, uint32_t number, struct live_cell *c)
 {
     struct feed *feed = v->app->feed;
     size_t n = feed ? feed_count(feed) : 0;
@@ -55,7 +55,7 @@ static void take_run(struct sweepview *v, uint32_t number, struct sweepview_cell
         if (run->number != number)
             continue;
         if (run->name[0])
-            sweepview_set_text(&c->run, run->name);
+            live_set_text(&c->run, run->name);
         c->share = run->run_share;
         c->full = feed_lacks_room(feed, run);
         if (c->state == WIRE_RUNNING && run->state == WIRE_PAUSED)
@@ -65,11 +65,11 @@ static void take_run(struct sweepview *v, uint32_t number, struct sweepview_cell
 
 static void merge_cell(struct sweepview *v, const struct wire_cell *from)
 {
-    struct sweepview_cell *c;
+    struct live_cell *c;
 
-    if (!from->known || from->cell >= v->sweep->cells)
+    if (!from->known || from->cell >= v->sweep->now->cells)
         return;
-    c = &v->sweep->cell[from->cell];
+    c = &v->sweep->now->cell[from->cell];
     /* What was dropped stays so: the engine sees it in the ledger when its turn comes. */
     if (c->known && c->state == WIRE_SKIPPED && from->state == WIRE_WAITING && !v->failed_again)
         return;
@@ -87,7 +87,7 @@ static void merge_cell(struct sweepview *v, const struct wire_cell *from)
 
 const struct wire_sweep_status *sweepview_is(const struct sweepview *v)
 {
-    return v->own ? &v->status : &v->sweep->is;
+    return v->own ? &v->status : &v->sweep->now->is;
 }
 
 /* What became of a drop that was sent: the cell may have ended on its own before. */
@@ -118,10 +118,10 @@ bool sweepview_merge(struct sweepview *v)
     size_t n;
 
     v->own = false;
-    if (!v->sweep || !find_own(v, v->sweep->name, &v->status))
+    if (!v->sweep || !find_own(v, v->sweep->now->name, &v->status))
         return false;
     v->own = !wire_state_ended(v->status.state);
-    if ((!v->own && !was) || v->sweep->problem)
+    if ((!v->own && !was) || v->sweep->now->problem)
         return false;
     n = wire_cells(wire, v->status.sweep, v->wire_cell, v->wire_room);
     if (n > v->wire_room) {
@@ -130,9 +130,9 @@ bool sweepview_merge(struct sweepview *v)
     }
     for (size_t i = 0; i < n && i < v->wire_room; i++)
         merge_cell(v, &v->wire_cell[i]);
-    v->sweep->live = v->own;
+    v->sweep->now->live = v->own;
     if (!v->own) /* its end: files tell the rest */
-        v->looked_ns = v->sweep->stamp = 0;
+        v->looked_ns = v->sweep->now->stamp = 0;
     sweepview_sum(v->sweep);
     tell_dropped(v);
     return true;
@@ -140,7 +140,7 @@ bool sweepview_merge(struct sweepview *v)
 
 static bool at_work(const struct sweepview *v)
 {
-    return v->own || (v->sweep && v->sweep->live);
+    return v->own || (v->sweep && v->sweep->now->live);
 }
 
 const char *sweepview_elsewhere(const struct sweepview *v)
@@ -185,7 +185,8 @@ static const char *begun(const struct sweepview_line *was, size_t n,
 
 static bool same_shape(const struct sweepview_sweep *a, const struct sweepview_sweep *b)
 {
-    if (!a || a->problem || b->problem || a->dims != b->dims || a->repeats_dim != b->repeats_dim)
+    if (!a || a->now->problem || b->now->problem || a->dims != b->dims ||
+        a->repeats_dim != b->repeats_dim)
         return false;
     for (size_t d = 0; d < a->dims; d++)
         if (a->dim[d].values != b->dim[d].values || strcmp(a->dim[d].name, b->dim[d].name) != 0)
@@ -195,17 +196,18 @@ static bool same_shape(const struct sweepview_sweep *a, const struct sweepview_s
 
 static void take_sweep(struct sweepview *v, struct sweepview_sweep *s)
 {
-    bool known = v->has_look && same_shape(v->sweep, s) && !strcmp(v->sweep->name, s->name);
+    bool known =
+        v->has_look && same_shape(v->sweep, s) && !strcmp(v->sweep->now->name, s->now->name);
 
     sweepview_free(v->sweep);
     v->sweep = s;
-    sweepview_set_text(&v->name, s->name);
+    live_set_text(&v->name, s->now->name);
     sweepview_merge(v);
-    if (!v->own && !s->problem)
+    if (!v->own && !s->now->problem)
         tell_dropped(v);
-    if (!known && !s->problem)
+    if (!known && !s->now->problem)
         sweepview_first_look(s, &v->look);
-    v->has_look = !s->problem;
+    v->has_look = !s->now->problem;
 }
 
 static void take_disk(struct sweepview *v, struct sweepview_disk *disk, const char *asked)
@@ -223,7 +225,7 @@ static void take_disk(struct sweepview *v, struct sweepview_disk *disk, const ch
         sweepview_free(disk->sweep);
     if (disk->gone && still) {
         app_say(v->app, GRID_WARN, "The sweep %s is not there any more.", asked);
-        sweepview_set_text(&v->name, NULL);
+        live_set_text(&v->name, NULL);
         sweepview_free(v->sweep);
         v->sweep = NULL;
     }
@@ -276,7 +278,7 @@ static void look(struct sweepview *v)
     t->view = v;
     t->results = mem_text(v->app->config.results);
     t->name = v->name ? mem_text(v->name) : NULL;
-    t->stamp = v->sweep ? v->sweep->stamp : 0;
+    t->stamp = v->sweep ? v->sweep->now->stamp : 0;
     t->old = mem_new(v->lines + 1, sizeof *t->old);
     t->olds = v->lines;
     for (size_t i = 0; i < v->lines; i++) {
@@ -292,7 +294,7 @@ void sweepview_show_sweep(struct sweepview *v, const char *name)
 {
     if (v->name && !strcmp(v->name, name))
         return;
-    sweepview_set_text(&v->name, name);
+    live_set_text(&v->name, name);
     sweepview_free(v->sweep);
     v->sweep = NULL;
     v->own = v->has_look = false;

@@ -100,7 +100,7 @@ static void stop_with(struct sweepview *v, int answer)
     }
     sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
     if (answer < 2)
-        app_log_from(v->app, LOG_INFO, v->sweep->name,
+        app_log_from(v->app, LOG_INFO, v->sweep->now->name,
                      answer == 0 ? "the sweep stops after the running cells"
                                  : "stopping after this epoch; R takes that back");
 }
@@ -252,30 +252,30 @@ static void queue_sweep(struct sweepview *v, const struct record_queue_options *
 {
     struct record_queue_options options = *o;
 
-    snprintf(options.name, sizeof options.name, "%s", v->sweep->name);
+    snprintf(options.name, sizeof options.name, "%s", v->sweep->now->name);
     options.alone = false;
     app_open(v->app, SCREEN_SETUP,
              &(struct screen_request){
-                 .what = SCREEN_QUEUE_SWEEP, .sweep = &v->sweep->spec, .options = &options});
+                 .what = SCREEN_QUEUE_SWEEP, .sweep = &v->sweep->now->spec, .options = &options});
 }
 
 static void start_sweep(struct sweepview *v, enum how_far far)
 {
     const struct sweepview_sweep *s = v->sweep;
-    struct record_queue_options options = s->options;
+    struct record_queue_options options = s->now->options;
     struct starting *b;
     struct wire_sweep *start;
 
     options.failed = far == TRY_FAILED;
     if (far == GO_TO_END)
-        options.max_cells = (int64_t)sweepview_possible(s);
+        options.max_cells = (int64_t)live_sweep_possible(s->now);
     if (feed_busy(v->app->feed)) {
         queue_sweep(v, &options);
         return;
     }
     b = mem_new(1, sizeof *b);
     b->view = v;
-    b->start = start = wire_sweep_new(&s->spec, s->name, &b->bytes);
+    b->start = start = wire_sweep_new(&s->now->spec, s->now->name, &b->bytes);
     start->grid = options.grid;
     start->failed = options.failed;
     start->jobs = (int32_t)options.jobs;
@@ -310,7 +310,7 @@ static void ask_for_rest(struct sweepview *v)
 
 static void go_on(struct sweepview *v)
 {
-    bool lives = v->own || v->sweep->live;
+    bool lives = v->own || v->sweep->now->live;
 
     if (lives && will_stop(v))
         sweepview_let_act(v, take_stop_back);
@@ -318,9 +318,9 @@ static void go_on(struct sweepview *v)
         pause_sweep(v); /* as p: that lets it go on */
     else if (lives)
         app_say(v->app, GRID_DIM, RUNKEYS_AT_WORK);
-    else if (sweepview_open(v->sweep))
+    else if (live_sweep_open(v->sweep->now))
         start_sweep(v, GO_ON);
-    else if (sweepview_beyond(v->sweep))
+    else if (live_sweep_beyond(v->sweep->now))
         ask_for_rest(v);
     else
         app_say(
@@ -340,10 +340,10 @@ static void again_chosen(void *user, int answer)
 static void failed_again(struct sweepview *v)
 {
     static const char *const answers[] = {"train them again", "cancel", NULL};
-    size_t n = sweepview_failed(v->sweep, false);
+    size_t n = live_sweep_failed(v->sweep->now, false);
     struct text words = {0};
 
-    if (v->own || v->sweep->live) {
+    if (v->own || v->sweep->now->live) {
         app_say(v->app, GRID_DIM, "It is at work: stop it first, or wait for its end.");
         return;
     }

@@ -32,9 +32,9 @@ static void move_cells(struct sweepview *v, int by)
         size_t cell = sweepview_cell_of(s, group, r);
 
         /* of another program's cells that wait nothing is known beforehand, nor their order */
-        if (s->cell[cell].known ? s->cell[cell].state == WIRE_WAITING
-                                : !v->own && !s->cell[cell].left_out)
-            w[n++] = (struct waiting){cell, v->own ? s->cell[cell].place : (int64_t)cell};
+        if (s->now->cell[cell].known ? s->now->cell[cell].state == WIRE_WAITING
+                                     : !v->own && !s->now->cell[cell].left_out)
+            w[n++] = (struct waiting){cell, v->own ? s->now->cell[cell].place : (int64_t)cell};
     }
     qsort(w, n, sizeof *w, by_place);
     /* The first goes first, so that they do not change places with each other. */
@@ -49,7 +49,7 @@ static void move_cells(struct sweepview *v, int by)
 
 static bool can_drop(const struct sweepview_sweep *s, size_t group, size_t r)
 {
-    const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
+    const struct live_cell *c = &s->now->cell[sweepview_cell_of(s, group, r)];
 
     return c->known && c->state < WIRE_STOPPED;
 }
@@ -81,7 +81,7 @@ static bool makes_place(const struct sweepview *v, size_t group)
     bool paused = false;
 
     for (size_t r = 0; r < v->sweep->repeats && !paused; r++)
-        paused = v->sweep->cell[sweepview_cell_of(v->sweep, group, r)].state == WIRE_PAUSED;
+        paused = v->sweep->now->cell[sweepview_cell_of(v->sweep, group, r)].state == WIRE_PAUSED;
     return paused && sweepview_is(v)->state != WIRE_PAUSED;
 }
 
@@ -129,7 +129,7 @@ static size_t runs_of(const struct sweepview *v, const char ***names, const char
     *names = mem_new(s->repeats + 1, sizeof **names);
     *running = NULL;
     for (size_t r = 0; r < s->repeats; r++) {
-        const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
+        const struct live_cell *c = &s->now->cell[sweepview_cell_of(s, group, r)];
 
         if (!c->run)
             continue;
@@ -187,7 +187,7 @@ static void load_cell(struct sweepview *v, int32_t code)
     size_t best = v->sweep->group[group].best, n = runs_of(v, &names, &running);
 
     if (n) {
-        const char *name = best < v->sweep->cells ? v->sweep->cell[best].run : names[0];
+        const char *name = best < v->sweep->now->cells ? v->sweep->now->cell[best].run : names[0];
 
         (void)runkeys_do(v->app, name ? name : names[0], code);
     }

@@ -36,7 +36,7 @@ void sweepview_keep_promise(struct sweepview *v)
     if (!v->promised || (v->sweep && !strcmp(v->promised_at, sweepview_standing(v))))
         return;
     app_unsay(v->app, v->promised);
-    sweepview_set_text(&v->promised, NULL);
+    live_set_text(&v->promised, NULL);
 }
 
 static void control_work(void *arg)
@@ -68,7 +68,7 @@ void sweepview_control(struct sweepview *v, const char *line, const char *said)
 
     *c = (struct control){.view = v,
                           .results = mem_text(v->app->config.results),
-                          .name = mem_text(v->sweep->name),
+                          .name = mem_text(v->sweep->now->name),
                           .line = mem_text(line),
                           .said = mem_text(said),
                           .standing = sweepview_standing(v)};
@@ -99,9 +99,9 @@ static void say_idle(struct sweepview *v)
     const char *other = sweepview_elsewhere(v);
     struct text words = {0};
 
-    if (sweepview_open(v->sweep)) {
+    if (live_sweep_open(v->sweep->now)) {
         text_add(&words, "Nobody works on it: R goes on with it");
-    } else if (sweepview_beyond(v->sweep)) {
+    } else if (live_sweep_beyond(v->sweep->now)) {
         text_add(&words, "It is done as far as it was asked for, but ");
         sweepview_add_beyond(v->sweep, &words);
         text_add(&words, ": R has the rest too");
@@ -116,7 +116,7 @@ static void say_idle(struct sweepview *v)
 
 bool sweepview_works(struct sweepview *v)
 {
-    if (v->own || v->sweep->live)
+    if (v->own || v->sweep->now->live)
         return true;
     say_idle(v);
     return false;
@@ -124,7 +124,7 @@ bool sweepview_works(struct sweepview *v)
 
 void sweepview_remember_asked(struct sweepview *v)
 {
-    sweepview_set_text(&v->asked_of, v->name);
+    live_set_text(&v->asked_of, v->name);
 }
 
 bool sweepview_still_shown(struct sweepview *v, const char *name)

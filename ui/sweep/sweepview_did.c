@@ -7,7 +7,7 @@
 
 void sweepview_did(struct sweepview *v, const char *verb, const char *behind)
 {
-    const char *name = v->sweep->name;
+    const char *name = v->sweep->now->name;
 
     app_did(v->app, verb, &name, 1, behind);
 }
@@ -15,11 +15,11 @@ void sweepview_did(struct sweepview *v, const char *verb, const char *behind)
 /* "lr=0.1 batch=64": of repeats all are meant. */
 static void add_values(const struct sweepview_sweep *s, size_t group, struct text *out)
 {
-    size_t *place = mem_new(s->spec.axes + 1, sizeof *place);
+    size_t *place = mem_new(s->now->spec.axes + 1, sizeof *place);
 
-    spec_sweep_place(&s->spec, sweepview_cell_of(s, group, 0), place);
-    for (size_t a = 0; a < s->spec.axes; a++) {
-        const struct spec_axis *axis = &s->spec.axis[a];
+    spec_sweep_place(&s->now->spec, sweepview_cell_of(s, group, 0), place);
+    for (size_t a = 0; a < s->now->spec.axes; a++) {
+        const struct spec_axis *axis = &s->now->spec.axis[a];
         struct text word = {0};
 
         if (s->repeats_dim < s->dims && s->dim[s->repeats_dim].axis == a)

@@ -67,8 +67,8 @@ static bool any_dead(const struct sweepview_sweep *s)
 {
     bool dead = false;
 
-    for (size_t i = 0; i < s->cells; i++)
-        dead |= s->cell[i].dead;
+    for (size_t i = 0; i < s->now->cells; i++)
+        dead |= s->now->cell[i].dead;
     return dead;
 }
 
@@ -76,7 +76,7 @@ static int role_of_standing(const struct sweepview *v)
 {
     const struct wire_sweep_status *is = sweepview_is(v);
 
-    if (!v->own && !v->sweep->live)
+    if (!v->own && !v->sweep->now->live)
         return any_dead(v->sweep) ? GRID_BAD : GRID_DIM;
     return wire_sweep_lacks_room(is) || wire_sweep_is_paused(is) ? GRID_WARN : GRID_GOOD;
 }
@@ -85,27 +85,27 @@ const char *sweepview_standing(const struct sweepview *v)
 {
     const struct sweepview_sweep *s = v->sweep;
 
-    if (v->own || s->live)
+    if (v->own || s->now->live)
         return wire_sweep_words(sweepview_is(v), false);
-    return any_dead(s)           ? "its process is gone: R goes on"
-           : sweepview_open(s)   ? "stopped: R goes on"
-           : sweepview_beyond(s) ? "done up to --max-cells: R has the rest"
-                                 : "done";
+    return any_dead(s)                 ? "its process is gone: R goes on"
+           : live_sweep_open(s->now)   ? "stopped: R goes on"
+           : live_sweep_beyond(s->now) ? "done up to --max-cells: R has the rest"
+                                       : "done";
 }
 
 static void draw_progress(const struct sweepview *v, struct grid *g, struct rect in)
 {
     const struct sweepview_sweep *s = v->sweep;
-    size_t known = 0, ended = 0, cells = sweepview_possible(s);
+    size_t known = 0, ended = 0, cells = live_sweep_possible(s->now);
     struct text counts = {0}, left = {0};
-    bool lives = v->own || s->live, told = v->own || (s->live && s->tells);
+    bool lives = v->own || s->now->live, told = v->own || (s->now->live && s->now->tells);
     bool rests = lives && wire_sweep_rests(sweepview_is(v));
-    double seconds = lives ? sweepview_is(v)->left_seconds : sweepview_left_seconds(s);
+    double seconds = lives ? sweepview_is(v)->left_seconds : live_sweep_left_seconds(s->now);
     int wide, at = 0;
 
-    for (size_t i = 0; i < s->cells; i++) {
-        known += s->cell[i].known;
-        ended += s->cell[i].known && wire_state_is_final(s->cell[i].state);
+    for (size_t i = 0; i < s->now->cells; i++) {
+        known += s->now->cell[i].known;
+        ended += s->now->cell[i].known && wire_state_is_final(s->now->cell[i].state);
     }
     sweepview_add_counts(s, &counts);
     if (ended < known && !isfinite(seconds) && lives && !rests) {
@@ -148,13 +148,13 @@ static const char *repeat_name(const struct sweepview_sweep *s, size_t r)
     return s->repeats_dim < s->dims ? s->dim[s->repeats_dim].brief[r] : "";
 }
 
-static size_t rank_of(const struct sweepview_sweep *s, const struct sweepview_cell *c)
+static size_t rank_of(const struct sweepview_sweep *s, const struct live_cell *c)
 {
     size_t rank = 1;
 
-    for (size_t i = 0; i < s->cells; i++)
-        rank += s->cell[i].state == WIRE_WAITING && s->cell[i].place >= 0 &&
-                s->cell[i].place < c->place;
+    for (size_t i = 0; i < s->now->cells; i++)
+        rank += s->now->cell[i].state == WIRE_WAITING && s->now->cell[i].place >= 0 &&
+                s->now->cell[i].place < c->place;
     return rank;
 }
 
@@ -171,13 +171,12 @@ static void add_mean(const struct sweepview_group *group, const char *behind, st
     text_addf(out, " (n %s)%s", TEXT_COUNT(group->runs), behind);
 }
 
-static void add_one(const struct sweepview_sweep *s, const struct sweepview_cell *c,
-                    struct text *out)
+static void add_one(const struct sweepview_sweep *s, const struct live_cell *c, struct text *out)
 {
     char span[CLOCK_UTC_ROOM];
 
     sweepview_add_cell(c, out);
-    if (s->on_valid && sweepview_has_accuracy(c))
+    if (s->on_valid && live_cell_has_accuracy(c))
         add_share(", validation ", c->val_acc, out);
     if (c->known && c->state == WIRE_WAITING && c->place >= 0)
         text_addf(out, ", number %s in the queue", TEXT_COUNT(rank_of(s, c)));
@@ -195,7 +194,7 @@ static int draw_repeats(const struct sweepview_sweep *s, struct grid *g, struct 
                         size_t group, int most)
 {
     for (size_t r = 0; r < s->repeats && most > 0; r++, row++, most--) {
-        const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, group, r)];
+        const struct live_cell *c = &s->now->cell[sweepview_cell_of(s, group, r)];
         bool bad = c->known && (c->state > WIRE_DONE || c->dead), best = false;
         struct text words = {0};
         int at = 2;
@@ -260,8 +259,8 @@ static void draw_best(const struct sweepview_sweep *s, struct grid *g, struct re
         add_share(", validation ", best->choice, &words);
     text_add(&words, "  ");
     sweepview_add_setting(s, s->best, &words);
-    if (best->best < s->cells && s->cell[best->best].run)
-        text_addf(&words, "  %s", s->cell[best->best].run);
+    if (best->best < s->now->cells && s->now->cell[best->best].run)
+        text_addf(&words, "  %s", s->now->cell[best->best].run);
     grid_cut(g, in, row, at, in.columns - at, GRID_TEXT, false, text_str(&words));
     text_free(&words);
 }
@@ -344,7 +343,7 @@ static const char *nothing(const struct sweepview *v)
 
 static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
 {
-    bool reads = v->sweep && !v->sweep->problem;
+    bool reads = v->sweep && !v->sweep->now->problem;
     const char *words = reads ? sweepview_standing(v) : "";
     struct text title = {0};
     struct rect inner;
@@ -352,9 +351,9 @@ static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
 
     if (reads)
         snprintf(standing, sizeof standing, "%s%s", words,
-                 !v->sweep->live || v->own ? ""
-                 : strpbrk(words, ":,")    ? ", elsewhere" /* else it would belong to their end */
-                                           : " elsewhere");
+                 !v->sweep->now->live || v->own ? ""
+                 : strpbrk(words, ":,") ? ", elsewhere" /* else it would belong to their end */
+                                        : " elsewhere");
     words_add_cut(&title, v->name ? v->name : "sweep", in.columns - 8 - (int)strlen(standing),
                   g->ascii);
     inner = grid_frame(g, in, text_str(&title), v->pane == SWEEPVIEW_BOARD);
@@ -365,12 +364,12 @@ static void draw_sweep(struct sweepview *v, struct grid *g, struct rect in)
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM, v->name ? "Reading it..." : nothing(v));
         return;
     }
-    if (v->sweep->problem) {
-        grid_words(g, rect_below(inner, 1), 0, GRID_BAD, v->sweep->problem);
+    if (v->sweep->now->problem) {
+        grid_words(g, rect_below(inner, 1), 0, GRID_BAD, v->sweep->now->problem);
         return;
     }
     grid_frame_right(g, in, role_of_standing(v), standing);
-    if (!v->sweep->dims || !v->sweep->cells) {
+    if (!v->sweep->dims || !v->sweep->now->cells) {
         grid_words(g, rect_below(inner, 1), 0, GRID_DIM,
                    "This sweep walks no list: it has no board.");
         return;

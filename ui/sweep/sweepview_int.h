@@ -1,36 +1,18 @@
-/* ui/sweep/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c knows what a sweep's
- * cells are and what they came to, _read.c fills it in from the disk on the thread of tasks, _count.c
- * counts them, _words.c makes sentences and boards of it, _status.c has the line of status know of other
+/* ui/sweep/sweepview_int.h: what the files of the Sweep screen share. sweepview_model.c makes groups of a
+ * sweep's cells, _read.c reads sweeps on the thread of tasks, _words.c makes sentences and boards of it, _status.c has the line of status know of other
  * programs' sweeps, _command.c says to them what is to be done, _draw.c, _keys.c, _act.c, _cell.c and _did.c
  * are the screen. */
 #ifndef CHORUS_UI_SWEEP_SWEEPVIEW_INT_H
 #define CHORUS_UI_SWEEP_SWEEPVIEW_INT_H
 
 #include "draw/board.h"
-#include "record/sweep/sweeps.h"
+#include "live/sweep.h"
 #include "study/stats.h"
 #include "ui/app/app.h"
 
 #define SWEEPVIEW_MOST_CELLS 50000
 
 /* ---- the model ---- */
-
-struct sweepview_cell {
-    bool known;    /* a file or a snapshot tells of it */
-    bool left_out; /* impossible, or another's twin: why says so */
-    bool twin;
-    bool elsewhere;
-    bool dead; /* stopped, for its process died */
-    enum wire_state state;
-    double acc, val_acc; /* test and validation accuracy of the best epoch; nan: none */
-    double seconds;      /* nan: unknown, as the next ones */
-    double train;        /* the training's part of them, as on Results */
-    double share;        /* of a run, how much of it is done */
-    bool full;           /* it waits for room on the disk */
-    bool beyond;         /* known from before, but not among those that --max-cells takes */
-    int64_t place;       /* in the queue; -1 */
-    char *run, *why;     /* the run's name; both NULL where there is none */
-};
 
 struct sweepview_dim { /* axes that walk together; most often one */
     char *name;        /* "lr", "devices, batch" */
@@ -55,39 +37,22 @@ struct sweepview_group { /* the repeats of one setting: a cell of the board */
     bool even;                                            /* that interval holds 0 */
 };
 
-struct sweepview_values;
-
-struct sweepview_sweep {
-    char *name;
-    struct spec_sweep spec; /* closed */
-    struct record_queue_options options;
-    bool live;                   /* a program is at work on it */
-    bool tells;                  /* which tells how it stands; else its cells say what they can */
-    struct wire_sweep_status is; /* how it stands */
+struct sweepview_sweep { /* a sweep as a board */
+    struct live_sweep *now;
     struct sweepview_dim *dim;
-    size_t dims, repeats_dim;       /* dims: there are no repeats */
-    struct sweepview_values *value; /* (spec.axes), to find cells by */
-    struct sweepview_cell *cell;
-    size_t cells, repeats;         /* repeats: cells of a group */
+    size_t dims, repeats_dim;      /* dims: there are no repeats */
+    size_t repeats;                /* cells of a group */
     size_t *cell_at;               /* (groups, repeats): numbers of cells */
     struct sweepview_group *group; /* (groups) */
     size_t groups, best;           /* best: groups where there is none yet */
     size_t even, told, few; /* groups whose seeds cannot, can, are too few to tell them from it */
-    bool by_valid;          /* best epochs were picked on validation data */
     bool on_valid;          /* so is the best group: all that may be it have such an accuracy */
     double test_images;     /* nan: unknown */
-    uint64_t stamp;         /* of the files that it was read from */
-    char *problem;          /* it cannot be shown: why; all else is empty */
 };
 
-/* Takes spec over, which is closed. */
-struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec);
+/* Takes the sweep over. */
+struct sweepview_sweep *sweepview_new(struct live_sweep *now);
 void sweepview_free(struct sweepview_sweep *s);
-void sweepview_know_values(struct sweepview_sweep *s); /* once its lists are there */
-void sweepview_forget_values(struct sweepview_sweep *s);
-/* The cell with these values of the axes (resolved ones too: 32/device on 2 devices is 64); cells where
- * there is none, or more than one. */
-size_t sweepview_find(const struct sweepview_sweep *s, const char *const *values);
 /* The group of a setting. at: (dims), that of repeats is passed over. */
 size_t sweepview_group_at(const struct sweepview_sweep *s, const size_t *at);
 /* The cell of a group from its seed number r, and back. */
@@ -96,11 +61,8 @@ size_t sweepview_cell_of(const struct sweepview_sweep *s, size_t group, size_t r
 void sweepview_place(const struct sweepview_sweep *s, size_t group, size_t *at);
 /* Groups anew from the cells. */
 void sweepview_sum(struct sweepview_sweep *s);
-/* Whether it may be the best: it is done, with an accuracy. */
-bool sweepview_has_accuracy(const struct sweepview_cell *c);
 /* The accuracy that the best is picked on. */
-double sweepview_choice(const struct sweepview_sweep *s, const struct sweepview_cell *c);
-void sweepview_set_text(char **at, const char *text);
+double sweepview_choice(const struct sweepview_sweep *s, const struct live_cell *c);
 
 /* ---- words and boards ---- */
 
@@ -148,21 +110,10 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out);
 /* What can be said of differences here. */
 void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out);
 /* Of one cell: "0.8380", "running 33 %", "diverged". */
-void sweepview_add_cell(const struct sweepview_cell *c, struct text *out);
-/* Cells that wait for a result or are stopped on the way to one. */
-size_t sweepview_open(const struct sweepview_sweep *s);
-size_t sweepview_possible(const struct sweepview_sweep *s); /* all but those left out */
-/* Those of them that --max-cells leaves, and that have no result from before; "--max-cells 4 left 1 of 5
- * cells". */
-size_t sweepview_beyond(const struct sweepview_sweep *s);
-/* Without a good end, within --max-cells or beyond it; which these are, as a sentence. */
-size_t sweepview_failed(const struct sweepview_sweep *s, bool beyond);
+void sweepview_add_cell(const struct live_cell *c, struct text *out);
+/* Which have no good end beyond --max-cells, as a sentence; "--max-cells 4 left 1 of 5 cells". */
 void sweepview_add_failed_beyond(const struct sweepview_sweep *s, struct text *out);
 void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out);
-/* How it stands by its cells alone. */
-void sweepview_stand(struct sweepview_sweep *s);
-/* From cells that have ended; nan: nothing is known. */
-double sweepview_left_seconds(const struct sweepview_sweep *s);
 
 /* ---- from the disk ---- */
 

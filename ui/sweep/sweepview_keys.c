@@ -35,7 +35,7 @@ const struct screen_key sweepview_keys[] = {
 
 static bool has_board(const struct sweepview *v)
 {
-    return v->sweep && !v->sweep->problem && v->sweep->dims && v->sweep->cells;
+    return v->sweep && !v->sweep->now->problem && v->sweep->dims && v->sweep->now->cells;
 }
 
 /* Of the chosen cell: whether there is anything to open, and to wait for. */
@@ -45,7 +45,7 @@ static bool has_run(const struct sweepview *v)
     size_t group = sweepview_chosen(s, &v->look);
 
     for (size_t r = 0; r < s->repeats; r++)
-        if (s->cell[sweepview_cell_of(s, group, r)].run)
+        if (s->now->cell[sweepview_cell_of(s, group, r)].run)
             return true;
     return false;
 }
@@ -62,13 +62,13 @@ static void add_acts(const struct sweepview *v, struct text *letters)
 {
     const struct sweepview_sweep *s = v->sweep;
 
-    if (v->own || s->live) {
+    if (v->own || s->now->live) {
         text_add(letters, wire_sweep_stops_later(sweepview_is(v)) ? "pRK" : "pK");
         return;
     }
-    if (sweepview_open(s) || sweepview_beyond(s))
+    if (live_sweep_open(s->now) || live_sweep_beyond(s->now))
         text_add(letters, "R");
-    if (sweepview_failed(s, false))
+    if (live_sweep_failed(s->now, false))
         text_add(letters, "F");
 }
 
@@ -78,7 +78,7 @@ const struct screen_key *sweepview_hints(void *screen)
     const struct sweepview *v = screen;
     const struct sweepview_sweep *s = v->sweep;
     bool list = v->pane == SWEEPVIEW_LIST, board = has_board(v);
-    bool lives = s && (v->own || s->live);
+    bool lives = s && (v->own || s->now->live);
     struct text letters = {0};
 
     if (list || !board)

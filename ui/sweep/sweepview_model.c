@@ -7,17 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sweepview_set_text(char **at, const char *text)
-{
-    free(*at);
-    *at = text && *text ? mem_text(text) : NULL;
-}
-
 /* ---- dimensions ---- */
 
 static void add_dim(struct sweepview_sweep *s, size_t axis)
 {
-    const struct spec_axis *a = &s->spec.axis[axis];
+    const struct spec_axis *a = &s->now->spec.axis[axis];
     struct sweepview_dim *d;
 
     s->dim = mem_resize(s->dim, s->dims + 1, sizeof *s->dim);
@@ -44,11 +38,11 @@ static void join_dim(struct sweepview_dim *d, const struct spec_axis *a)
 
 static void find_dims(struct sweepview_sweep *s)
 {
-    for (size_t i = 0; i < s->spec.axes; i++) {
-        const struct spec_axis *a = &s->spec.axis[i];
+    for (size_t i = 0; i < s->now->spec.axes; i++) {
+        const struct spec_axis *a = &s->now->spec.axis[i];
         size_t d = 0;
 
-        while (d < s->dims && !(a->zip && s->spec.axis[s->dim[d].axis].zip == a->zip))
+        while (d < s->dims && !(a->zip && s->now->spec.axis[s->dim[d].axis].zip == a->zip))
             d++;
         if (d < s->dims)
             join_dim(&s->dim[d], a);
@@ -95,17 +89,17 @@ static void shorten(struct sweepview_dim *d)
 
 static void number_groups(struct sweepview_sweep *s)
 {
-    size_t *place = mem_new(s->spec.axes + 1, sizeof *place), *at;
+    size_t *place = mem_new(s->now->spec.axes + 1, sizeof *place), *at;
 
     s->repeats = s->repeats_dim < s->dims ? s->dim[s->repeats_dim].values : 1;
-    s->groups = s->best = s->repeats ? s->cells / s->repeats : 0;
+    s->groups = s->best = s->repeats ? s->now->cells / s->repeats : 0;
     s->group = mem_new(s->groups + 1, sizeof *s->group);
-    s->cell_at = mem_new(s->cells + 1, sizeof *s->cell_at);
+    s->cell_at = mem_new(s->now->cells + 1, sizeof *s->cell_at);
     at = mem_new(s->dims + 1, sizeof *at);
-    for (size_t i = 0; i < s->cells; i++) {
+    for (size_t i = 0; i < s->now->cells; i++) {
         size_t r = 0;
 
-        spec_sweep_place(&s->spec, i, place);
+        spec_sweep_place(&s->now->spec, i, place);
         for (size_t d = 0; d < s->dims; d++)
             at[d] = place[s->dim[d].axis];
         if (s->repeats_dim < s->dims)
@@ -123,48 +117,23 @@ static double test_images_of(const struct spec *spec)
     return !strcmp(spec->data, "mnist") || !strcmp(spec->data, "fashion-mnist") ? 10000 : NAN;
 }
 
-struct sweepview_sweep *sweepview_new(const char *name, struct spec_sweep *spec)
+struct sweepview_sweep *sweepview_new(struct live_sweep *now)
 {
     struct sweepview_sweep *s = mem_new(1, sizeof *s);
-    struct spec *one;
 
-    s->name = mem_text(name);
-    s->spec = *spec;
-    *spec = (struct spec_sweep){0};
-    s->cells = spec_sweep_cells(&s->spec);
-    s->test_images = test_images_of(&s->spec.base);
-    s->by_valid = s->spec.base.valid > 0;
-    if (s->cells > SWEEPVIEW_MOST_CELLS) {
-        s->problem = mem_textf("This sweep has %s cells; boards of up to %s are drawn. Its runs "
-                               "stand in Results, its table in sweep.csv.",
-                               TEXT_COUNT(s->cells), TEXT_COUNT(SWEEPVIEW_MOST_CELLS));
-        s->cells = 0;
+    s->now = now;
+    if (now->problem)
         return s;
-    }
+    s->test_images = test_images_of(&now->spec.base);
     find_dims(s);
     if (s->dims > SWEEPVIEW_MOST_DIMS) {
-        s->problem = mem_textf("This sweep walks %zu lists; boards of up to %d are drawn.", s->dims,
-                               SWEEPVIEW_MOST_DIMS);
-        s->cells = 0;
+        now->problem = mem_textf("This sweep walks %zu lists; boards of up to %d are drawn.",
+                                 s->dims, SWEEPVIEW_MOST_DIMS);
         return s;
     }
     for (size_t d = 0; d < s->dims; d++)
         shorten(&s->dim[d]);
     number_groups(s);
-    sweepview_know_values(s);
-    s->cell = mem_new(s->cells + 1, sizeof *s->cell);
-    one = mem_new(1, sizeof *one);
-    for (size_t i = 0; i < s->cells; i++) {
-        struct sweepview_cell *c = &s->cell[i];
-        struct err e;
-
-        *c = (struct sweepview_cell){
-            .acc = NAN, .val_acc = NAN, .seconds = NAN, .train = NAN, .share = NAN, .place = -1};
-        c->left_out = spec_sweep_cell(&s->spec, i, one, &e) != ERR_OK;
-        if (c->left_out)
-            c->why = mem_text(e.text);
-    }
-    free(one);
     sweepview_sum(s);
     return s;
 }
@@ -183,18 +152,10 @@ void sweepview_free(struct sweepview_sweep *s)
         free(s->dim[d].brief);
         free(s->dim[d].name);
     }
-    for (size_t i = 0; i < s->cells; i++) {
-        free(s->cell[i].run);
-        free(s->cell[i].why);
-    }
-    sweepview_forget_values(s);
-    spec_sweep_free(&s->spec);
+    live_sweep_free(s->now);
     free(s->dim);
-    free(s->cell);
     free(s->cell_at);
     free(s->group);
-    free(s->problem);
-    free(s->name);
     free(s);
 }
 
@@ -228,12 +189,7 @@ size_t sweepview_cell_of(const struct sweepview_sweep *s, size_t group, size_t r
 
 /* ---- what they came to ---- */
 
-bool sweepview_has_accuracy(const struct sweepview_cell *c)
-{
-    return c->known && c->state == WIRE_DONE && isfinite(c->acc);
-}
-
-double sweepview_choice(const struct sweepview_sweep *s, const struct sweepview_cell *c)
+double sweepview_choice(const struct sweepview_sweep *s, const struct live_cell *c)
 {
     return s->on_valid ? c->val_acc : c->acc;
 }
@@ -245,10 +201,10 @@ static void sum_group(const struct sweepview_sweep *s, size_t number, double *x,
     double shares = 0;
     size_t shared = 0;
 
-    *g = (struct sweepview_group){.mean = NAN, .share = NAN, .best = s->cells};
+    *g = (struct sweepview_group){.mean = NAN, .share = NAN, .best = s->now->cells};
     for (size_t r = 0; r < s->repeats; r++) {
         size_t i = sweepview_cell_of(s, number, r);
-        const struct sweepview_cell *c = &s->cell[i];
+        const struct live_cell *c = &s->now->cell[i];
 
         if (!c->known) {
             g->left_out += c->left_out;
@@ -263,11 +219,12 @@ static void sum_group(const struct sweepview_sweep *s, size_t number, double *x,
             shares += c->share;
             shared++;
         }
-        if (!sweepview_has_accuracy(c))
+        if (!live_cell_has_accuracy(c))
             continue;
         x[g->runs] = c->acc;
         y[g->runs++] = sweepview_choice(s, c);
-        if (g->best == s->cells || sweepview_choice(s, c) > sweepview_choice(s, &s->cell[g->best]))
+        if (g->best == s->now->cells ||
+            sweepview_choice(s, c) > sweepview_choice(s, &s->now->cell[g->best]))
             g->best = i;
     }
     g->mean = study_mean(x, g->runs);
@@ -284,10 +241,10 @@ static void compare_group(struct sweepview_sweep *s, size_t number, double *x, d
     size_t n = 0;
 
     for (size_t r = 0; r < s->repeats; r++) {
-        const struct sweepview_cell *a = &s->cell[sweepview_cell_of(s, s->best, r)];
-        const struct sweepview_cell *b = &s->cell[sweepview_cell_of(s, number, r)];
+        const struct live_cell *a = &s->now->cell[sweepview_cell_of(s, s->best, r)];
+        const struct live_cell *b = &s->now->cell[sweepview_cell_of(s, number, r)];
 
-        if (sweepview_has_accuracy(a) && sweepview_has_accuracy(b)) {
+        if (live_cell_has_accuracy(a) && live_cell_has_accuracy(b)) {
             x[n] = sweepview_choice(s, a);
             y[n++] = sweepview_choice(s, b);
         }
@@ -306,11 +263,12 @@ void sweepview_sum(struct sweepview_sweep *s)
     s->best = s->groups;
     s->even = s->told = s->few = 0;
     s->on_valid = true;
-    for (size_t i = 0; i < s->cells; i++)
-        s->on_valid &= !sweepview_has_accuracy(&s->cell[i]) || isfinite(s->cell[i].val_acc);
+    for (size_t i = 0; i < s->now->cells; i++)
+        s->on_valid &=
+            !live_cell_has_accuracy(&s->now->cell[i]) || isfinite(s->now->cell[i].val_acc);
     for (size_t i = 0; i < s->groups; i++) {
         sum_group(s, i, x, y);
-        if (s->group[i].runs && !spec_sweep_tests_apart(&s->spec) &&
+        if (s->group[i].runs && !spec_sweep_tests_apart(&s->now->spec) &&
             (s->best == s->groups || s->group[i].choice > s->group[s->best].choice))
             s->best = i;
     }

@@ -17,12 +17,12 @@ void sweepview_command(void *screen, struct text *out)
     const struct sweepview *v = screen;
     const struct sweepview_sweep *s = v->sweep;
 
-    if (!s || s->problem || !s->dims) {
+    if (!s || s->now->problem || !s->dims) {
         text_add(out, "ls");
         return;
     }
     text_add(out, "plot ");
-    jobs_add_word(out, s->name);
+    jobs_add_word(out, s->now->name);
     for (size_t d = 0; d < s->dims; d++) {
         bool shown = d == v->look.rows || d == v->look.columns || d == s->repeats_dim;
         struct text word = {0}, plain = {0};
@@ -50,8 +50,8 @@ void sweepview_runs(void *screen, struct text *out)
 {
     const struct sweepview *v = screen;
 
-    if (v->sweep && !v->sweep->problem)
-        jobs_add_word(out, v->sweep->name);
+    if (v->sweep && !v->sweep->now->problem)
+        jobs_add_word(out, v->sweep->now->name);
 }
 
 /* What its keys do to all of it. */
@@ -63,7 +63,7 @@ void sweepview_offers(void *screen, struct text *lines)
     struct text name = {0};
 
     sweepview_runs(screen, &name);
-    lives = name.n && (v->own || s->live);
+    lives = name.n && (v->own || s->now->live);
     if (lives && wire_sweep_stops_later(sweepview_is(v)))
         text_addf(lines, "go %s%s\n", text_str(&name),
                   wire_sweep_takes_back(sweepview_is(v)) ? "" : " --no-stop");
@@ -71,7 +71,7 @@ void sweepview_offers(void *screen, struct text *lines)
         text_addf(lines, "%s %s\nstop %s\nstop %s --after-epoch\nstop %s --after-cells\n",
                   wire_sweep_is_paused(sweepview_is(v)) ? "go" : "pause", text_str(&name),
                   text_str(&name), text_str(&name), text_str(&name));
-    else if (name.n && (sweepview_open(s) || sweepview_beyond(s)))
+    else if (name.n && (live_sweep_open(s->now) || live_sweep_beyond(s->now)))
         text_addf(lines, "resume %s\n", text_str(&name));
     text_free(&name);
 }
@@ -145,14 +145,14 @@ static void draw_figure(struct sweepview *v, bool pdf, struct text *out)
 /* The sweep's own file, which has more than a screen: runs, seconds, losses. */
 static char *sheet_of(const struct sweepview *v)
 {
-    return mem_textf("%s/sweeps/%s/sweep.csv", v->app->config.results, v->sweep->name);
+    return mem_textf("%s/sweeps/%s/sweep.csv", v->app->config.results, v->sweep->now->name);
 }
 
 enum err_code sweepview_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct sweepview *v = screen;
 
-    if (!v->sweep || v->sweep->problem || !v->sweep->dims)
+    if (!v->sweep || v->sweep->now->problem || !v->sweep->dims)
         return err_set(e, ERR_INPUT, "there is no board to write: choose a sweep first");
     if (!strcmp(form, "svg") || !strcmp(form, "pdf")) {
         draw_figure(v, !strcmp(form, "pdf"), &out->text);

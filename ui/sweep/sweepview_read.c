@@ -25,290 +25,24 @@ void sweepview_free_lines(struct sweepview_line *line, size_t n)
     free(line);
 }
 
-/* ---- one sweep ---- */
-
-struct hashes { /* which cell has which hash */
-    char (*hash)[32];
-    size_t *cell, n, room;
-    bool listed; /* the sheet has a row of each cell that was asked for */
-};
-
-static void remember(struct hashes *h, const char *hash, size_t cell)
+static struct sweepview_sweep *read_sweep(const char *results, const char *name)
 {
-    size_t room = h->room;
-
-    h->hash = mem_grow(h->hash, &h->room, h->n + 1, sizeof *h->hash);
-    h->cell = mem_grow(h->cell, &room, h->n + 1, sizeof *h->cell);
-    snprintf(h->hash[h->n], sizeof *h->hash, "%s", hash);
-    h->cell[h->n++] = cell;
+    return sweepview_new(live_sweep_read(results, name, SWEEPVIEW_MOST_CELLS));
 }
-
-/* What the lists do not name, or with other data: no cell. */
-#define NO_CELL SIZE_MAX
-
-/* Rows of sheet and ledger come in about the same order: the search begins behind the last find. */
-static size_t cell_of(const struct hashes *h, const char *hash, size_t *from, size_t none)
-{
-    for (size_t i = 0; i < h->n; i++) {
-        size_t k = (*from + i) % h->n;
-
-        if (!strcmp(h->hash[k], hash)) {
-            *from = k + 1;
-            return h->cell[k];
-        }
-    }
-    return none;
-}
-
-/* What is impossible the lists themselves tell; of what waits the sheet says whether it is one of theirs. */
-static bool says_nothing_new(const struct sweepview_cell *c, const char *state, const char *run,
-                             bool listed)
-{
-    return !*run && ((!listed && !strcmp(state, wire_state_name(WIRE_WAITING))) ||
-                     (c->left_out && !strcmp(state, wire_state_name(WIRE_SKIPPED))));
-}
-
-/* listed: it is among those that were asked for; all: those that are not listed are not. */
-static void take_row(struct sweepview_sweep *s, const struct sheet *t, size_t row, size_t cell,
-                     bool listed, bool all)
-{
-    struct sweepview_cell *c = &s->cell[cell];
-    const char *state = sheet_cell(t, row, sheet_column(t, "state"));
-
-    if (says_nothing_new(c, state, sheet_cell(t, row, sheet_column(t, "run")), listed))
-        return;
-    c->known = true;
-    c->left_out = false;
-    c->beyond = all && !listed;
-    c->acc = sheet_number(t, row, sheet_column(t, "best_test_acc"));
-    c->val_acc = sheet_number(t, row, sheet_column(t, "val_acc"));
-    c->seconds = sheet_number(t, row, sheet_column(t, "wall_seconds"));
-    c->train = sheet_number(t, row, sheet_column(t, "train_seconds"));
-    sweepview_set_text(&c->run, sheet_cell(t, row, sheet_column(t, "run")));
-    sweepview_set_text(&c->why, sheet_cell(t, row, sheet_column(t, "reason")));
-    if (c->why && record_reason_is_left(c->why))
-        c->acc = c->val_acc = NAN;
-    if (!wire_state_find(state, &c->state))
-        c->state = WIRE_WAITING;
-    if (!strcmp(sheet_cell(t, row, sheet_column(t, "best_by")), "valid"))
-        s->by_valid = true;
-}
-
-/* What is unresolved is found among what the others leave: those that are recognised go first. */
-static void read_sheet(struct sweepview_sweep *s, const char *results, struct hashes *h)
-{
-    char *path = mem_textf("%s/sweeps/%s/sweep.csv", results, s->name);
-    const char **values = mem_new(s->spec.axes + 1, sizeof *values);
-    struct sheet t = {0};
-    struct err ignored;
-    bool *taken;
-
-    if (sheet_read(path, &t, &ignored) == ERR_OK) {
-        taken = mem_new(t.rows + 1, sizeof *taken);
-        for (size_t row = 0; row < t.rows; row++) {
-            const char *told = sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED));
-
-            taken[row] = !strcmp(told, "no");
-            h->listed |= !strcmp(told, "yes");
-            if (taken[row])
-                remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), NO_CELL);
-        }
-        for (int pass = 0; pass < 2; pass++) {
-            for (size_t row = 0; row < t.rows; row++) {
-                const char *told = sheet_cell(&t, row, sheet_column(&t, RECORD_LISTED));
-                bool listed = *told && strcmp(told, "no") != 0;
-                size_t cell;
-
-                for (size_t a = 0; a < s->spec.axes; a++)
-                    values[a] = sheet_cell(&t, row, sheet_column(&t, s->spec.axis[a].key));
-                cell = taken[row] ? s->cells : sweepview_find(s, values);
-                if (cell == s->cells || (pass == 0 && s->cell[cell].left_out))
-                    continue;
-                taken[row] = true;
-                take_row(s, &t, row, cell, listed, h->listed);
-                remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), cell);
-            }
-        }
-        free(taken);
-        sheet_free(&t);
-    }
-    free(values);
-    free(path);
-}
-
-/* Of a run that is under way, or that has no row in the sheet yet. */
-static size_t cell_of_run(const struct sweepview_sweep *s, const struct record_run *run)
-{
-    struct text *value = mem_new(s->spec.axes + 1, sizeof *value);
-    const char **values = mem_new(s->spec.axes + 1, sizeof *values);
-    size_t cell;
-
-    for (size_t a = 0; a < s->spec.axes; a++) {
-        const char *key = s->spec.axis[a].key;
-
-        for (int i = 0; !strncmp(key, "model.", 6) && i < run->spec.params; i++)
-            if (!strcmp(run->spec.param[i].name, key + 6))
-                text_add(&value[a], run->spec.param[i].value);
-        if (strncmp(key, "model.", 6) != 0)
-            record_run_value(run, key, &value[a]);
-        values[a] = text_str(&value[a]);
-    }
-    cell = sweepview_find(s, values);
-    for (size_t a = 0; a < s->spec.axes; a++)
-        text_free(&value[a]);
-    free(value);
-    free(values);
-    return cell;
-}
-
-static void take_line(struct sweepview_sweep *s, const char *results, const struct record_cell *l,
-                      size_t cell)
-{
-    bool open = !wire_state_is_final(l->state) && *l->run;
-    const char *told = cell < s->cells ? s->cell[cell].run : NULL; /* by the sheet, which may lag */
-    char left[RECORD_LEFT_ROOM];
-    bool other = *l->run && (!told || strcmp(told, l->run) != 0);
-    char *folder = io_path(results, *l->run ? l->run : ".none");
-    struct record_entry entry = {0};
-    bool read = (open || other) && record_read_entry(folder, &entry, NULL) == ERR_OK;
-    const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
-    bool full = run && open && l->owned && record_working_standing(folder) == RECORD_WORK_FULL;
-    struct sweepview_cell *c;
-
-    free(folder);
-    if (cell == s->cells && run)
-        cell = cell_of_run(s, run);
-    if (cell == s->cells) {
-        if (read)
-            record_free_entry(&entry);
-        return;
-    }
-    c = &s->cell[cell];
-    if (other || l->state == WIRE_WAITING)
-        c->acc = c->val_acc = c->seconds = c->train = NAN;
-    c->known = true;
-    c->left_out = false;
-    c->state = l->state;
-    sweepview_set_text(&c->run, l->run);
-    if (other || *l->reason || l->state != WIRE_DONE) /* the sheet may know more of a result */
-        sweepview_set_text(&c->why, l->reason);
-    if (!wire_state_is_final(l->state) && l->state != WIRE_WAITING)
-        c->state = !l->owned                          ? WIRE_STOPPED
-                   : run && run->state == WIRE_PAUSED ? WIRE_PAUSED
-                                                      : WIRE_RUNNING;
-    c->elsewhere = l->owned;
-    c->full = full;
-    c->dead = c->state == WIRE_STOPPED && run && entry.dead;
-    if (run && run->spec.epochs > 0 && open)
-        c->share = (double)run->epochs_done / (double)run->spec.epochs;
-    if (run && !open && record_cell_is_left(run, l->cell, left)) {
-        sweepview_set_text(&c->why, left);
-    } else if (run && !open && run->best_test_acc > RECORD_EMPTY) {
-        c->acc = run->best_test_acc;
-        c->val_acc = record_entry_valid_acc(&entry);
-        c->seconds = run->wall_seconds;
-        c->train = run->train_seconds;
-    }
-    if (read)
-        record_free_entry(&entry);
-}
-
-static void read_ledger(struct sweepview_sweep *s, const char *results, const struct hashes *h,
-                        char newest[32])
-{
-    struct record_ledger *ledger;
-    struct record_cell *cells = NULL;
-    struct err ignored;
-    size_t n = 0, from = 0;
-
-    if (record_ledger_open_to_read(&ledger, results, s->name, &ignored) != ERR_OK)
-        return;
-    if (record_ledger_cells(ledger, &cells, &n, &ignored) != ERR_OK)
-        n = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t cell = cell_of(h, cells[i].cell, &from, s->cells);
-
-        if (cell != NO_CELL)
-            take_line(s, results, &cells[i], cell);
-        if (strcmp(cells[i].time, newest) > 0)
-            memcpy(newest, cells[i].time, sizeof cells[i].time);
-    }
-    free(cells);
-    record_ledger_close(ledger);
-}
-
-/* Nobody works on it, and all that its lists name has ended: what the sheet has no row of is the same as
- * another. */
-static bool is_whole(const struct sweepview_sweep *s, const struct hashes *h)
-{
-    bool whole = h->listed && !s->live;
-
-    for (size_t i = 0; i < s->cells && whole; i++)
-        whole = !s->cell[i].known || wire_state_is_final(s->cell[i].state);
-    return whole;
-}
-
-static struct sweepview_sweep *read_sweep(const char *results, const char *name, char newest[32])
-{
-    struct spec_sweep spec;
-    struct record_queue_options options = {0};
-    struct sweepview_sweep *s;
-    struct hashes h = {0};
-    struct err e;
-    bool cut, whole;
-
-    newest[0] = '\0';
-    spec_sweep_init(&spec);
-    if (record_sweep_read(results, name, &spec, &options, &e) != ERR_OK) {
-        spec_sweep_free(&spec);
-        s = mem_new(1, sizeof *s);
-        s->name = mem_text(name);
-        s->problem = mem_text(e.text);
-    } else {
-        s = sweepview_new(name, &spec);
-    }
-    s->options = options;
-    s->live = record_sweep_live(results, name);
-    s->tells = s->live && record_working_sweep(results, name, &s->is);
-    if (!s->problem)
-        read_sheet(s, results, &h);
-    if (!s->problem)
-        read_ledger(s, results, &h, newest);
-    cut = options.max_cells && (size_t)options.max_cells < sweepview_possible(s);
-    whole = is_whole(s, &h);
-    /* What nobody has begun waits, unless only some cells were asked for. */
-    for (size_t i = 0; i < s->cells && !cut; i++) {
-        struct sweepview_cell *c = &s->cell[i];
-
-        if (c->known || c->left_out)
-            continue;
-        c->twin = c->left_out = whole;
-        c->known = !whole; /* as it was made: waiting */
-        if (whole)
-            sweepview_set_text(&c->why, "it comes to the same as another cell, and is run with it");
-    }
-    if (!s->tells)
-        sweepview_stand(s);
-    sweepview_sum(s);
-    free(h.hash);
-    free(h.cell);
-    return s;
-}
-
-/* ---- all of them ---- */
 
 static void fill_line(struct sweepview_line *line, const struct sweepview_sweep *s)
 {
-    const struct sweepview_cell *best = NULL;
+    const struct live_cell *best = NULL;
 
-    line->cells = (int64_t)sweepview_possible(s); /* as on the board, those of --max-cells, too */
+    line->cells =
+        (int64_t)live_sweep_possible(s->now); /* as on the board, those of --max-cells, too */
     line->ended = 0;
-    line->live = s->live;
-    for (size_t i = 0; i < s->cells; i++) {
-        const struct sweepview_cell *c = &s->cell[i];
+    line->live = s->now->live;
+    for (size_t i = 0; i < s->now->cells; i++) {
+        const struct live_cell *c = &s->now->cell[i];
 
         line->ended += c->known && wire_state_is_final(c->state);
-        if (sweepview_has_accuracy(c) && !spec_sweep_tests_apart(&s->spec) &&
+        if (live_cell_has_accuracy(c) && !spec_sweep_tests_apart(&s->now->spec) &&
             (!best || sweepview_choice(s, c) > sweepview_choice(s, best)))
             best = c;
     }
@@ -332,8 +66,8 @@ static void tell_of(const struct sweepview_sweep *s, struct feed_sweep *out)
     struct sweepview_line line = {0};
 
     fill_line(&line, s);
-    *out = (struct feed_sweep){.is = s->is,
-                               .told = s->tells,
+    *out = (struct feed_sweep){.is = s->now->is,
+                               .told = s->now->tells,
                                .best = line.best,
                                .mean = line.mean,
                                .by_valid = s->on_valid};
@@ -341,24 +75,23 @@ static void tell_of(const struct sweepview_sweep *s, struct feed_sweep *out)
 
 void sweepview_read_over(const char *results, const char *name, struct feed_sweep *out)
 {
-    char newest[32];
-    struct sweepview_sweep *s = read_sweep(results, name, newest);
+    struct sweepview_sweep *s = read_sweep(results, name);
 
-    s->live = s->tells = false; /* though who has ended it may not have let go yet */
-    if (!s->problem) {
-        sweepview_stand(s);
+    s->now->live = s->now->tells = false; /* though who has ended it may not have let go yet */
+    if (!s->now->problem) {
+        live_sweep_stand(s->now);
         tell_of(s, out);
     }
-    out->is.state = sweepview_open(s) ? WIRE_STOPPED : WIRE_DONE;
-    for (size_t i = 0; i < s->cells; i++)
-        out->dead |= s->cell[i].dead;
+    out->is.state = live_sweep_open(s->now) ? WIRE_STOPPED : WIRE_DONE;
+    for (size_t i = 0; i < s->now->cells; i++)
+        out->dead |= s->now->cell[i].dead;
     sweepview_free(s);
 }
 
 bool sweepview_read_live(const char *results, const char *const *but, size_t n,
                          struct feed_sweep *out)
 {
-    char **names = NULL, newest[32], last[32] = "";
+    char **names = NULL, last[32] = "";
     size_t count = 0;
 
     *out = (struct feed_sweep){0};
@@ -366,12 +99,13 @@ bool sweepview_read_live(const char *results, const char *const *but, size_t n,
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!among(but, n, names[i]) && record_sweep_live(results, names[i])) {
-            struct sweepview_sweep *s = read_sweep(results, names[i], newest);
+            struct sweepview_sweep *s = read_sweep(results, names[i]);
 
             /* Another one that only asked may have held the lock. */
-            if (!s->problem && s->live && (!out->is.name[0] || strcmp(newest, last) > 0)) {
+            if (!s->now->problem && s->now->live &&
+                (!out->is.name[0] || strcmp(s->now->newest, last) > 0)) {
                 tell_of(s, out);
-                memcpy(last, newest, sizeof last);
+                memcpy(last, s->now->newest, sizeof last);
             }
             sweepview_free(s);
         }
@@ -422,10 +156,11 @@ void sweepview_read(const char *results, const char *name, uint64_t stamp,
         if (was && was->stamp == now && was->live == live && !live && (!asked || stamp == now)) {
             *line = *was;
         } else {
-            struct sweepview_sweep *s = read_sweep(results, names[i], line->newest);
+            struct sweepview_sweep *s = read_sweep(results, names[i]);
 
             fill_line(line, s);
-            line->stamp = s->stamp = now;
+            memcpy(line->newest, s->now->newest, sizeof line->newest);
+            line->stamp = s->now->stamp = now;
             if (asked) {
                 kept = s;
             } else {
@@ -438,10 +173,8 @@ void sweepview_read(const char *results, const char *name, uint64_t stamp,
     if (out->lines)
         qsort(out->line, out->lines, sizeof *out->line, newest_first);
     if (!name && out->lines) { /* the newest is what people look for first */
-        char newest[32];
-
-        kept = read_sweep(results, out->line[0].name, newest);
-        kept->stamp = out->line[0].stamp;
+        kept = read_sweep(results, out->line[0].name);
+        kept->now->stamp = out->line[0].stamp;
     }
     out->sweep = kept;
     out->gone = name && !is_there;

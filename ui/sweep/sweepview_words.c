@@ -132,7 +132,7 @@ static void add_share(double share, struct text *out)
         text_addf(out, " %d %%", (int)(100 * share));
 }
 
-void sweepview_add_cell(const struct sweepview_cell *c, struct text *out)
+void sweepview_add_cell(const struct live_cell *c, struct text *out)
 {
     if (!c->known) {
         text_add(out, c->twin ? "left out" : c->left_out ? "impossible" : "not begun");
@@ -404,7 +404,7 @@ void sweepview_add_counts(const struct sweepview_sweep *s, struct text *out)
     add_count(out, full, WIRE_NO_ROOM);
     for (size_t k = 0; k < MEM_COUNT(order); k++)
         add_count(out, n[order[k]], wire_state_words(order[k]));
-    add_count(out, unknown, s->options.max_cells ? "left by --max-cells" : "not begun");
+    add_count(out, unknown, s->now->options.max_cells ? "left by --max-cells" : "not begun");
     add_count(out, impossible, "impossible");
     add_count(out, twins, "the same as another");
 }
@@ -452,7 +452,7 @@ static void add_differences(const struct sweepview_sweep *s, struct text *out)
 
 void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
 {
-    const char *apart = spec_sweep_tests_apart(&s->spec);
+    const char *apart = spec_sweep_tests_apart(&s->now->spec);
 
     if (apart)
         text_addf(out, "No best: cells are tested on different data (%s).", apart);
@@ -465,6 +465,41 @@ void sweepview_add_footer(const struct sweepview_sweep *s, struct text *out)
     text_add(out,
              s->on_valid
                  ? " Test accuracies; the best (*) and its epoch are picked on validation data."
-             : s->by_valid ? " The best (*) is picked on test, epochs on validation data."
-                           : " Epochs picked on test.");
+             : s->now->by_valid ? " The best (*) is picked on test, epochs on validation data."
+                                : " Epochs picked on test.");
+}
+
+#define MOST_NAMED 3
+
+void sweepview_add_failed_beyond(const struct sweepview_sweep *s, struct text *out)
+{
+    size_t n = live_sweep_failed(s->now, true), named = 0;
+
+    if (!n)
+        return;
+    text_addf(out, " %s more lie%s beyond --max-cells %lld (", TEXT_COUNT(n), n == 1 ? "s" : "",
+              (long long)s->now->options.max_cells);
+    for (size_t i = 0; i < s->groups && named < MOST_NAMED; i++) {
+        bool any = false;
+
+        for (size_t r = 0; r < s->repeats; r++) {
+            const struct live_cell *c = &s->now->cell[sweepview_cell_of(s, i, r)];
+
+            any |= c->known && c->state > WIRE_DONE && c->beyond;
+        }
+        if (!any)
+            continue;
+        text_add(out, named++ ? "; " : "");
+        sweepview_add_setting(s, i, out);
+    }
+    text_addf(out, "%s): chorus resume ", n > named ? "; ..." : "");
+    jobs_add_word(out, s->now->name);
+    text_addf(out, " --failed --max-cells %zu has %s too.", live_sweep_possible(s->now),
+              n == 1 ? "it" : "them");
+}
+
+void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out)
+{
+    text_addf(out, "--max-cells %lld left %s of %s cells", (long long)s->now->options.max_cells,
+              TEXT_COUNT(live_sweep_beyond(s->now)), TEXT_COUNT(live_sweep_possible(s->now)));
 }

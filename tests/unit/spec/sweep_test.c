@@ -193,6 +193,10 @@ TEST(the_grid_is_the_product_first_key_slowest)
         CHECK_STR(cell_value(&s, i, "repeats"), "1");
         CHECK_STR(cell_value(&s, i, "epochs"), "3");
     }
+    for (size_t i = 0; i < 12; i++) {
+        spec_sweep_place(&s, i, place);
+        CHECK_INT(spec_sweep_at(&s, place), i);
+    }
     spec_sweep_place(&s, 9, place);
     CHECK(place[0] == 1 && place[1] == 1 && place[2] == 1);
     spec_sweep_free(&s);
@@ -218,6 +222,12 @@ TEST(zip_walks_lists_together)
         CHECK_STR(cell_value(&s, i, "devices"), i < 3 ? "1" : "2");
         CHECK_STR(cell_value(&s, i, "batch"), i < 3 ? "256" : "512");
         CHECK_STR(cell_value(&s, i, "lr"), i < 3 ? "0.1" : "0.2");
+    }
+    for (size_t i = 0; i < spec_sweep_cells(&s); i++) {
+        size_t place[8];
+
+        spec_sweep_place(&s, i, place);
+        CHECK_INT(spec_sweep_at(&s, place), i);
     }
     spec_sweep_free(&s);
 }

@@ -31,21 +31,21 @@ static struct sweepview_sweep *sweep_of(const char *text)
         printf("  %s\n", e.text);
         return NULL;
     }
-    return sweepview_new("board", &spec);
+    return sweepview_new(live_sweep_new("board", &spec, SWEEPVIEW_MOST_CELLS));
 }
 
 /* A cell by the values of all axes. */
-static struct sweepview_cell *cell_at(struct sweepview_sweep *s, const char *const *values)
+static struct live_cell *cell_at(struct sweepview_sweep *s, const char *const *values)
 {
-    size_t i = sweepview_find(s, values);
+    size_t i = live_sweep_find(s->now, values);
 
-    return i < s->cells ? &s->cell[i] : NULL;
+    return i < s->now->cells ? &s->now->cell[i] : NULL;
 }
 
-static struct sweepview_cell *set(struct sweepview_sweep *s, const char *const *values,
-                                  enum wire_state state, double acc)
+static struct live_cell *set(struct sweepview_sweep *s, const char *const *values,
+                             enum wire_state state, double acc)
 {
-    struct sweepview_cell *c = cell_at(s, values);
+    struct live_cell *c = cell_at(s, values);
 
     if (!c) {
         printf("  there is no cell %s, ...\n", values[0]);
@@ -92,8 +92,8 @@ TEST(lists_become_dimensions_and_seeds_repeats)
 {
     struct sweepview_sweep *s = sweep_of("lr = geom:0.01:1:5\nbatch = 64, 128\nrepeats = 3\n");
 
-    REQUIRE(s && !s->problem);
-    CHECK_INT(s->cells, 30);
+    REQUIRE(s && !s->now->problem);
+    CHECK_INT(s->now->cells, 30);
     CHECK_INT(s->dims, 3);
     CHECK_INT(s->repeats, 3);
     CHECK_INT(s->groups, 10);
@@ -111,20 +111,20 @@ TEST(each_group_has_its_own_cells)
     bool *seen;
     size_t *place, at[SWEEPVIEW_MOST_DIMS], back[SWEEPVIEW_MOST_DIMS];
 
-    REQUIRE(s && s->cells == 24);
-    seen = mem_new(s->cells, sizeof *seen);
-    place = mem_new(s->spec.axes, sizeof *place);
+    REQUIRE(s && s->now->cells == 24);
+    seen = mem_new(s->now->cells, sizeof *seen);
+    place = mem_new(s->now->spec.axes, sizeof *place);
     for (size_t g = 0; g < s->groups; g++) {
         sweepview_place(s, g, at);
         CHECK_INT(sweepview_group_at(s, at), g);
         for (size_t r = 0; r < s->repeats; r++) {
             size_t cell = sweepview_cell_of(s, g, r);
 
-            REQUIRE(cell < s->cells);
+            REQUIRE(cell < s->now->cells);
             CHECK(!seen[cell]);
             seen[cell] = true;
             /* the grid's own word on where it lies */
-            spec_sweep_place(&s->spec, cell, place);
+            spec_sweep_place(&s->now->spec, cell, place);
             for (size_t d = 0; d < s->dims; d++) {
                 back[d] = d == s->repeats_dim ? r : at[d];
                 CHECK_INT(place[s->dim[d].axis], back[d]);
@@ -141,53 +141,19 @@ TEST(axes_that_walk_together_are_one_dimension)
     struct sweepview_sweep *s = sweep_of("zip = devices, batch\ndevices = 1, 2\nbatch = 256, 512\n"
                                          "lr = 0.1, 0.2\n");
 
-    REQUIRE(s && s->cells == 4);
+    REQUIRE(s && s->now->cells == 4);
     CHECK_INT(s->dims, 2);
     CHECK(cell_at(s, VALUES("1", "256", "0.2")) != NULL);
-    sweepview_free(s);
-}
-
-TEST(resolved_values_find_their_cells)
-{
-    struct sweepview_sweep *s = sweep_of("devices = 1, 2\nbatch = 32/device, 128\n"
-                                         "lr = 0.10, 2e-1\n");
-    size_t at[SWEEPVIEW_MOST_DIMS] = {1, 0, 1};
-
-    REQUIRE(s && s->cells == 8);
-    CHECK_INT(sweepview_find(s, VALUES("2", "64", "0.2")),
-              sweepview_cell_of(s, sweepview_group_at(s, at), 0));
-    CHECK_INT(sweepview_find(s, VALUES("2", "77", "0.2")), s->cells); /* either batch could be it */
-    CHECK_INT(sweepview_find(s, VALUES("3", "128", "0.2")), s->cells);
-    sweepview_free(s);
-}
-
-/* A table of so many rows is read whenever it changes: its cells are not found by walking the list. */
-TEST(cells_of_a_long_list_are_found_at_once)
-{
-    struct sweepview_sweep *s = sweep_of("lr = lin:0.001:0.1:20000\n");
-    size_t found = 0;
-    clock_t start;
-
-    REQUIRE(s && s->cells == 20000);
-    start = clock();
-    for (size_t i = 0; i < s->cells; i++)
-        found += sweepview_find(s, VALUES(s->spec.axis[0].value[i])) == i;
-    CHECK_INT(found, s->cells);
-    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 5);
-    CHECK_INT(sweepview_find(s, VALUES("1e-3")), 0);
-    CHECK_INT(sweepview_find(s, VALUES("0.00100001")), s->cells);
-    CHECK_INT(sweepview_find(s, VALUES("nan")), s->cells);
-    CHECK_INT(sweepview_find(s, VALUES("")), s->cells);
     sweepview_free(s);
 }
 
 TEST(impossible_cells_are_left_out_with_their_reason)
 {
     struct sweepview_sweep *s = sweep_of("devices = 1, 8\nbatch = 64, 100\n");
-    struct sweepview_cell *c;
+    struct live_cell *c;
     struct text words = {0};
 
-    REQUIRE(s && s->cells == 4);
+    REQUIRE(s && s->now->cells == 4);
     c = cell_at(s, VALUES("8", "100"));
     REQUIRE(c);
     CHECK(c->left_out);
@@ -270,11 +236,11 @@ TEST(settings_with_too_few_seeds_are_not_called_worse_than_the_best)
     set(s, VALUES("0.4", "0"), WIRE_DONE, 0.90);
     check_footer(s, "1 setting has too few seeds in common with the best to tell.");
     set(s, VALUES("0.2", "1"), WIRE_DONE, 0.89);
-    s->cell[sweepview_find(s, VALUES("0.4", "0"))].state = WIRE_WAITING;
+    s->now->cell[live_sweep_find(s->now, VALUES("0.4", "0"))].state = WIRE_WAITING;
     check_footer(s, "No other setting has a result yet.");
     set(s, VALUES("0.4", "0"), WIRE_DONE, 0.90);
     set(s, VALUES("0.1", "0"), WIRE_DONE, 0.60);
-    s->cell[sweepview_find(s, VALUES("0.4", "0"))].acc = 0.89;
+    s->now->cell[live_sweep_find(s->now, VALUES("0.4", "0"))].acc = 0.89;
     check_footer(s, "2 settings have too few seeds in common with the best to tell.");
     set(s, VALUES("0.1", "1"), WIRE_DONE, 0.58);
     check_footer(s, "1 setting can be told from the best: the 95 % interval");
@@ -314,7 +280,7 @@ TEST(validation_data_pick_the_best_where_all_have_them)
     CHECK_INT(s->best, 1);
     CHECK_NEAR(s->group[1].mean, 0.96, 1e-12);
     v.sweep = s;
-    v.name = s->name;
+    v.name = s->now->name;
     sweepview_first_look(s, &v.look);
     v.has_look = true;
     draw(&v, 24, 80, &out);
@@ -424,24 +390,6 @@ TEST(pages_and_axes_keep_the_chosen_cell)
     sweepview_free(s);
 }
 
-TEST(what_is_left_is_told_from_what_has_ended)
-{
-    struct sweepview_sweep *s = sweep_of("lr = 1, 2, 3, 4\n");
-
-    REQUIRE(s);
-    CHECK(isnan(sweepview_left_seconds(s)));
-    set(s, VALUES("1"), WIRE_DONE, 0.5);
-    cell_at(s, VALUES("1"))->seconds = 10;
-    set(s, VALUES("2"), WIRE_RUNNING, NAN);
-    cell_at(s, VALUES("2"))->share = 0.25;
-    set(s, VALUES("3"), WIRE_WAITING, NAN);
-    set(s, VALUES("4"), WIRE_WAITING, NAN);
-    CHECK_NEAR(sweepview_left_seconds(s), 10 * 0.75 + 20, 1e-9);
-    cell_at(s, VALUES("4"))->known = false; /* nobody asked for it */
-    CHECK_NEAR(sweepview_left_seconds(s), 10 * 0.75 + 10, 1e-9);
-    sweepview_free(s);
-}
-
 /* ---- the screen ---- */
 
 TEST(the_screen_shows_board_cell_and_best)
@@ -451,7 +399,7 @@ TEST(the_screen_shows_board_cell_and_best)
 
     v.sweep = three_seeds();
     REQUIRE(v.sweep);
-    v.sweep->cell[v.sweep->group[1].best].run = mem_text("2026-11-21-175202-784-lenet-9e59");
+    v.sweep->now->cell[v.sweep->group[1].best].run = mem_text("2026-11-21-175202-784-lenet-9e59");
     v.name = (char *)"board";
     sweepview_first_look(v.sweep, &v.look);
     draw(&v, 21, 80, &out);
@@ -661,7 +609,7 @@ TEST(only_keys_that_do_something_are_offered)
         sweepview_first_look(v.sweep, &v.look);
         set(v.sweep, VALUES("0.1"), WIRE_STOPPED, NAN);
         CHECK(has_hint_of(&v, 'E') == (pane == SWEEPVIEW_LIST) && !has_hint_of(&v, 'r'));
-        sweepview_set_text(&cell_at(v.sweep, VALUES("0.1"))->run, "a-run");
+        live_set_text(&cell_at(v.sweep, VALUES("0.1"))->run, "a-run");
         CHECK(has_hint_of(&v, 'E') && has_hint_of(&v, 'r') == (pane == SWEEPVIEW_BOARD));
         CHECK(has_acts(&v, "R") && !has_hint_of(&v, 'b') && !has_hint_of(&v, 'a'));
         set(v.sweep, VALUES("0.1"), WIRE_DONE, 0.9);
@@ -671,23 +619,23 @@ TEST(only_keys_that_do_something_are_offered)
         CHECK(has_hint_of(&v, 'b') == (pane == SWEEPVIEW_BOARD));
         set(v.sweep, VALUES("0.2"), WIRE_DIVERGED, NAN);
         CHECK(has_acts(&v, "F"));
-        v.sweep->live = true;
-        v.sweep->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
+        v.sweep->now->live = true;
+        v.sweep->now->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
         CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "pause"));
         CHECK(!has_hint_of(&v, '+') && !has_hint_of(&v, 'd'));
         set(v.sweep, VALUES("0.1"), WIRE_WAITING, NAN); /* the chosen one */
         sweepview_sum(v.sweep);
         CHECK(has_hint_of(&v, '+') == (pane == SWEEPVIEW_BOARD));
         CHECK(has_hint_of(&v, 'd') == (pane == SWEEPVIEW_BOARD));
-        v.sweep->is.closing = v.sweep->is.after_cells = true;
+        v.sweep->now->is.closing = v.sweep->now->is.after_cells = true;
         CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "R", "take stop back"));
-        v.sweep->is.after_cells = false;
+        v.sweep->now->is.after_cells = false;
         CHECK(has_acts(&v, "pK"));
-        v.sweep->is.after_epoch = true;
+        v.sweep->now->is.after_epoch = true;
         CHECK(has_acts(&v, "pKR"));
-        v.sweep->is = (struct wire_sweep_status){.state = WIRE_PAUSED};
+        v.sweep->now->is = (struct wire_sweep_status){.state = WIRE_PAUSED};
         CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "go on"));
-        v.sweep->is.closing = v.sweep->is.after_cells = true;
+        v.sweep->now->is.closing = v.sweep->now->is.after_cells = true;
         CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "p", "go on, then stop"));
         CHECK(has_hint(sweepview_hints(&v), "R", "go on, no stop"));
         sweepview_free(v.sweep);
@@ -786,27 +734,27 @@ TEST(it_says_whether_it_is_done_stopped_or_paused)
     sweepview_sum(v.sweep);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "stopped: R goes on");
-    for (size_t i = 0; i < v.sweep->cells; i++)
-        v.sweep->cell[i].dead = v.sweep->cell[i].state == WIRE_STOPPED;
+    for (size_t i = 0; i < v.sweep->now->cells; i++)
+        v.sweep->now->cell[i].dead = v.sweep->now->cell[i].state == WIRE_STOPPED;
     sweepview_sum(v.sweep);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "its process is gone: R goes on");
     CHECK_HAS(text_str(&out), "1 dead");
     CHECK_INT(role_of_standing_drawn(&v), GRID_BAD);
     CHECK(!strstr(text_str(&out), "stopped"));
-    v.sweep->live = true;
+    v.sweep->now->live = true;
     set(v.sweep, VALUES("0.4", "2"), WIRE_PAUSED, NAN);
-    sweepview_stand(v.sweep);
+    live_sweep_stand(v.sweep->now);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "─ paused elsewhere");
     set(v.sweep, VALUES("0.4", "2"), WIRE_WAITING, NAN); /* between two cells */
-    sweepview_stand(v.sweep);
+    live_sweep_stand(v.sweep->now);
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "─ running elsewhere");
-    v.sweep->is.closing = true;
+    v.sweep->now->is.closing = true;
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "─ stopping: no further cell begins, elsewhere");
-    v.sweep->is = (struct wire_sweep_status){.state = WIRE_PAUSED, .running = 1};
+    v.sweep->now->is = (struct wire_sweep_status){.state = WIRE_PAUSED, .running = 1};
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "─ paused: no further cell begins, elsewhere");
     CHECK(has_hint(sweepview_hints(&v), "p", "go on"));
@@ -879,8 +827,8 @@ TEST(columns_keep_their_width_while_cells_run)
 
     v.sweep = sweep_of("lr = 0.1, 0.2\nbatch = 64, 128\n");
     REQUIRE(v.sweep);
-    for (size_t i = 0; i < v.sweep->cells; i++)
-        v.sweep->cell[i].known = true;
+    for (size_t i = 0; i < v.sweep->now->cells; i++)
+        v.sweep->now->cell[i].known = true;
     sweepview_sum(v.sweep);
     sweepview_first_look(v.sweep, &v.look);
     draw(&v, 21, 80, &out);
@@ -948,11 +896,11 @@ TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
         wire, 7,
         &(struct wire_cell){.cell = 1, .known = true, .state = WIRE_RUNNING, .run = 9, .acc = NAN});
     CHECK(sweepview_merge(v));
-    CHECK_INT(v->sweep->cell[0].state, WIRE_SKIPPED);
-    CHECK_INT(v->sweep->cell[1].state, WIRE_RUNNING); /* only the sweep is paused */
+    CHECK_INT(v->sweep->now->cell[0].state, WIRE_SKIPPED);
+    CHECK_INT(v->sweep->now->cell[1].state, WIRE_RUNNING); /* only the sweep is paused */
     v->failed_again = true;
     CHECK(sweepview_merge(v));
-    CHECK_INT(v->sweep->cell[0].state, WIRE_WAITING);
+    CHECK_INT(v->sweep->now->cell[0].state, WIRE_WAITING);
     screen_sweep.close(v);
     wire_free(wire);
 }
@@ -984,7 +932,7 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     wire_post(wire, &event);
     feed_take(app.feed, NULL, NULL);
     CHECK(sweepview_merge(v));
-    CHECK_INT(v->sweep->cell[1].state, WIRE_PAUSED);
+    CHECK_INT(v->sweep->now->cell[1].state, WIRE_PAUSED);
     draw(v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "1 paused");
     status.closing = status.after_cells = true;
@@ -1024,7 +972,7 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     wire_post(wire, &event);
     feed_take(app.feed, NULL, NULL);
     CHECK(sweepview_merge(v));
-    CHECK_INT(v->sweep->cell[1].state, WIRE_RUNNING);
+    CHECK_INT(v->sweep->now->cell[1].state, WIRE_RUNNING);
     status.running = 2; /* one of them is paused alone: "go" would end its pause, not the stop */
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
@@ -1138,7 +1086,7 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
         CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
     claim_drop(&app);
     status.state = WIRE_RUNNING;
-    v->sweep->cell[0] = (struct sweepview_cell){.known = true, .state = WIRE_PAUSED, .acc = NAN};
+    v->sweep->now->cell[0] = (struct live_cell){.known = true, .state = WIRE_PAUSED, .acc = NAN};
     sweepview_first_look(v->sweep, &v->look);
     for (int paused = 1; paused >= 0; paused--) { /* a cell alone, in whose place another begins */
         wire_set_sweep(wire, &status);
@@ -1154,13 +1102,13 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
         status.state = WIRE_PAUSED;
     }
     CHECK(sweepview_act(v, 'p'));
-    sweepview_set_text(&v->name, "other"); /* while it is thought about */
+    live_set_text(&v->name, "other"); /* while it is thought about */
     answer(&app, 0);
     CHECK_STR(own.said, "Nothing was done: another sweep is shown now.");
     CHECK(!wire_next_command(wire, &command, 0));
     v->own = false; /* nor does one that a third program holds */
-    v->sweep->live = true;
-    v->sweep->is = status;
+    v->sweep->now->live = true;
+    v->sweep->now->is = status;
     text_clear(&own.question);
     CHECK(sweepview_act(v, 'p'));
     CHECK_HAS(text_str(&own.question), "Another chorus (process");
@@ -1222,8 +1170,8 @@ TEST(a_cell_is_dropped_that_was_asked_about)
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     for (int i = 0; i < 2; i++)
-        v->sweep->cell[i] =
-            (struct sweepview_cell){.known = true, .state = WIRE_PAUSED, .acc = NAN};
+        v->sweep->now->cell[i] =
+            (struct live_cell){.known = true, .state = WIRE_PAUSED, .acc = NAN};
     sweepview_first_look(v->sweep, &v->look);
     CHECK(sweepview_act_cell(v, 'd'));
     answer(&app, 0);
@@ -1268,8 +1216,8 @@ TEST(what_keys_do_to_a_sweep_is_a_command_line_too)
     v->sweep = sweep_of("lr = 0.1, 0.2\nbatch = 64, 128\nzip = devices, threads\n"
                         "devices = 1, 2\nthreads = 4, 2\nrepeats = 2\n");
     REQUIRE(v->sweep);
-    for (size_t i = 0; i < v->sweep->cells; i++)
-        v->sweep->cell[i] = (struct sweepview_cell){.known = true, .acc = NAN, .val_acc = NAN};
+    for (size_t i = 0; i < v->sweep->now->cells; i++)
+        v->sweep->now->cell[i] = (struct live_cell){.known = true, .acc = NAN, .val_acc = NAN};
     sweepview_sum(v->sweep);
     sweepview_first_look(v->sweep, &v->look);
     v->own = true;
@@ -1364,12 +1312,12 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n"
                "2026-11-21T17:00:01.000Z,bb,,diverged,\"the loss, it is not finite\"\n");
     sweepview_read(results, NULL, 0, NULL, 0, &disk);
-    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->now->problem);
     CHECK_STR(disk.line[0].name, "board");
     CHECK_INT(disk.line[0].cells, 6);
     CHECK_INT(disk.line[0].ended, 2);
     CHECK_NEAR(disk.line[0].best, 0.8, 1e-12);
-    CHECK(disk.sweep->options.grid);
+    CHECK(disk.sweep->now->options.grid);
     CHECK_INT(cell_at(disk.sweep, VALUES("0.1", "64"))->state, WIRE_DONE);
     CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->seconds, 12.5, 1e-12);
     CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1", "64"))->train, 9.25, 1e-12);
@@ -1377,7 +1325,7 @@ TEST(a_sweep_of_another_program_is_read_from_its_files)
     CHECK_INT(cell_at(disk.sweep, VALUES("0.4", "128"))->state, WIRE_DIVERGED);
     CHECK_STR(cell_at(disk.sweep, VALUES("0.4", "128"))->why, "the loss, it is not finite");
     CHECK_INT(cell_at(disk.sweep, VALUES("0.2", "64"))->state, WIRE_WAITING);
-    CHECK(!disk.sweep->live);
+    CHECK(!disk.sweep->now->live);
     stamp = disk.line[0].stamp;
     sweepview_free(disk.sweep);
 
@@ -1449,7 +1397,7 @@ TEST(how_a_sweep_stands_its_own_program_tells_as_long_as_it_lives)
     CHECK_NEAR(told.is.left_seconds, 27, 1e-9);
     CHECK_INT(wire_sweep_at(&told.is), 2);
     sweepview_read(results, NULL, 0, NULL, 0, &disk);
-    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->now->problem);
     v.sweep = disk.sweep;
     sweepview_first_look(v.sweep, &v.look);
     draw(&v, 21, 80, &out);
@@ -1493,7 +1441,7 @@ TEST(cells_that_max_cells_leaves_are_told_as_such)
     write_file(folder, "ledger.csv",
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n");
     sweepview_read(results, NULL, 0, NULL, 0, &disk);
-    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->now->problem);
     CHECK_INT(disk.line[0].ended, 1);
     CHECK_INT(disk.line[0].cells, 3);
     v.sweep = disk.sweep;
@@ -1502,7 +1450,7 @@ TEST(cells_that_max_cells_leaves_are_told_as_such)
     CHECK_HAS(text_str(&out), "1 done, 1 waiting, 1 left by --max-cells");
     CHECK_HAS(text_str(&out), "stopped: R goes on");
     CHECK_HAS(text_str(&out), "█▋░░"); /* two thirds are to do */
-    CHECK_NEAR(sweepview_left_seconds(v.sweep), 12.5, 1e-9);
+    CHECK_NEAR(live_sweep_left_seconds(v.sweep->now), 12.5, 1e-9);
     sweepview_read_over(results, "board", &told);
     CHECK(told.is.cells == 2 && wire_sweep_ended(&told.is) == 1 && told.is.state == WIRE_STOPPED);
     set(v.sweep, VALUES("0.4"), WIRE_DONE, 0.7);
@@ -1510,7 +1458,7 @@ TEST(cells_that_max_cells_leaves_are_told_as_such)
     draw(&v, 21, 100, &out);
     CHECK_HAS(text_str(&out), "2 done, 1 left by --max-cells");
     CHECK_HAS(text_str(&out), "done up to --max-cells: R has the rest");
-    CHECK(isnan(sweepview_left_seconds(v.sweep)));
+    CHECK(isnan(live_sweep_left_seconds(v.sweep->now)));
     text_free(&out);
     sweepview_free(disk.sweep);
     sweepview_free_lines(disk.line, disk.lines);
@@ -1538,12 +1486,12 @@ TEST(what_failed_beyond_max_cells_is_told_apart)
                "cc,,diverged,,0.4,,,,,\ndd,,stopped,,0.1,,,,,\n");
     write_file(folder, "ledger.csv", "time,cell,run,state,reason\n");
     sweepview_read(results, "board", 0, NULL, 0, &disk);
-    REQUIRE(disk.sweep && !disk.sweep->problem);
+    REQUIRE(disk.sweep && !disk.sweep->now->problem);
     v.sweep = disk.sweep;
-    CHECK_INT(sweepview_failed(v.sweep, false), 1);
-    CHECK_INT(sweepview_failed(v.sweep, true), 1);
-    CHECK_INT(sweepview_open(v.sweep), 0);
-    CHECK_INT(sweepview_beyond(v.sweep), 1);
+    CHECK_INT(live_sweep_failed(v.sweep->now, false), 1);
+    CHECK_INT(live_sweep_failed(v.sweep->now, true), 1);
+    CHECK_INT(live_sweep_open(v.sweep->now), 0);
+    CHECK_INT(live_sweep_beyond(v.sweep->now), 1);
     CHECK_STR(sweepview_standing(&v), "done up to --max-cells: R has the rest");
     sweepview_read_over(results, "board", &told);
     CHECK(told.is.cells == 2 && wire_sweep_ended(&told.is) == 2 && told.is.state == WIRE_DONE);
@@ -1592,10 +1540,10 @@ TEST(what_comes_to_the_same_as_another_cell_does_not_wait)
         write_file(folder, "sweep.ini", lists);
         write_file(folder, "sweep.csv", sheet);
         sweepview_read(results, NULL, 0, NULL, 0, &disk);
-        REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+        REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->now->problem);
         CHECK_INT(disk.line[0].cells, looks[i].open ? 3 : 2);
-        CHECK_INT(sweepview_open(disk.sweep), looks[i].open);
-        CHECK_INT(sweepview_beyond(disk.sweep), 0);
+        CHECK_INT(live_sweep_open(disk.sweep->now), looks[i].open);
+        CHECK_INT(live_sweep_beyond(disk.sweep->now), 0);
         v.sweep = disk.sweep;
         sweepview_first_look(v.sweep, &v.look);
         draw(&v, 21, 100, &out);
@@ -1639,14 +1587,14 @@ TEST(what_a_sweep_was_told_is_said_until_it_has_obeyed)
     v->name = mem_text("board");
     v->sweep = three_seeds();
     REQUIRE(v->sweep);
-    v->sweep->live = true;
-    v->sweep->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
+    v->sweep->now->live = true;
+    v->sweep->now->is = (struct wire_sweep_status){.state = WIRE_RUNNING, .running = 1};
     CHECK(sweepview_act(v, 'p'));
     CHECK(settle(&app));
     CHECK_STR(own.said, "The program that works on it has been told to pause.");
     sweepview_keep_promise(v);
     CHECK(own.said[0]);
-    v->sweep->is.state = WIRE_PAUSED;
+    v->sweep->now->is.state = WIRE_PAUSED;
     sweepview_keep_promise(v);
     CHECK_STR(own.said, "");
     snprintf(own.said, sizeof own.said, "something else");
@@ -1717,14 +1665,14 @@ TEST(two_keys_before_the_first_look_ends_show_the_second_ones_sweep)
     v = screen_sweep.open(&app);
     screen_sweep.show(v);
     REQUIRE(settle(&app) && v->lines == 3 && v->sweep);
-    CHECK_STR(v->sweep->name, "a");
+    CHECK_STR(v->sweep->now->name, "a");
     v->pane = SWEEPVIEW_LIST;
     screen_sweep.key(v, &down);
     screen_sweep.key(v, &down);
     CHECK(settle(&app));
     CHECK_STR(v->name, "c");
     REQUIRE(v->sweep);
-    CHECK_STR(v->sweep->name, "c");
+    CHECK_STR(v->sweep->now->name, "c");
     screen_sweep.close(v);
     tasks_free(app.tasks);
     remove_all((char *)app.config.results);
@@ -1747,7 +1695,7 @@ TEST(rows_that_are_not_listed_are_none_of_the_board)
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n"
                "2026-11-21T17:00:01.000Z,bb,,done,\n2026-11-21T17:00:02.000Z,dd,,diverged,\n");
     sweepview_read(results, NULL, 0, NULL, 0, &disk);
-    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->now->problem);
     CHECK_NEAR(cell_at(disk.sweep, VALUES("0.1"))->acc, 0.5, 1e-12);
     CHECK_INT(cell_at(disk.sweep, VALUES("0.2"))->state, WIRE_WAITING);
     CHECK_NEAR(disk.line[0].best, 0.5, 1e-12);
@@ -1774,7 +1722,7 @@ TEST(of_repeats_the_list_has_the_mean_that_the_board_has)
     write_file(folder, "ledger.csv",
                "time,cell,run,state,reason\n2026-11-21T17:00:00.000Z,aa,,done,\n");
     sweepview_read(results, NULL, 0, NULL, 0, &disk);
-    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->problem);
+    REQUIRE(disk.lines == 1 && disk.sweep && !disk.sweep->now->problem);
     CHECK_NEAR(disk.line[0].best, 0.75, 1e-12); /* not 0.9, the luckiest */
     sweepview_read_over(results, "board", &over);
     CHECK(over.is.state == WIRE_DONE && over.mean);
@@ -1798,10 +1746,10 @@ TEST(a_damaged_sweep_says_what_is_wrong_with_it)
     write_file(folder, "ledger.csv", "time,cell,run,state,reason\n");
     write_file(folder, "sweep.ini", "lr = 0.1, 0.1\n");
     sweepview_read(results, "bad", 0, NULL, 0, &disk);
-    REQUIRE(disk.sweep && disk.sweep->problem);
-    CHECK_HAS(disk.sweep->problem, "sweep.ini");
+    REQUIRE(disk.sweep && disk.sweep->now->problem);
+    CHECK_HAS(disk.sweep->now->problem, "sweep.ini");
     v.sweep = disk.sweep;
-    v.name = disk.sweep->name;
+    v.name = disk.sweep->now->name;
     draw(&v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "twice");
     v.line = disk.line;

@@ -1,6 +1,6 @@
-/* Which cell of a sweep has these values. Each row of its table asks that of every list, which may have
+/* live/sweep_find.c: which cell of a sweep has these values. Each row of its table asks that of every list, which may have
  * thousands of values: these are sorted once. */
-#include "ui/sweep/sweepview_int.h"
+#include "live/sweep_int.h"
 
 #include "base/mem.h"
 
@@ -16,7 +16,7 @@ struct counted { /* and by the number that it is */
     double number;
     size_t at;
 };
-struct sweepview_values {
+struct live_values {
     struct typed *typed;
     struct counted *counted;
     size_t numbers;
@@ -44,12 +44,12 @@ static int by_number(const void *x, const void *y)
     return order ? order : by_place(a->at, b->at);
 }
 
-void sweepview_know_values(struct sweepview_sweep *s)
+void live_sweep_know_values(struct live_sweep *s)
 {
     s->value = mem_new(s->spec.axes + 1, sizeof *s->value);
     for (size_t a = 0; a < s->spec.axes; a++) {
         const struct spec_axis *axis = &s->spec.axis[a];
-        struct sweepview_values *v = &s->value[a];
+        struct live_values *v = &s->value[a];
         struct text plain = {0};
 
         v->typed = mem_new(axis->values + 1, sizeof *v->typed);
@@ -69,7 +69,7 @@ void sweepview_know_values(struct sweepview_sweep *s)
     }
 }
 
-void sweepview_forget_values(struct sweepview_sweep *s)
+void live_sweep_forget_values(struct live_sweep *s)
 {
     for (size_t a = 0; s->value && a < s->spec.axes; a++) {
         for (size_t i = 0; i < s->spec.axis[a].values; i++)
@@ -81,7 +81,7 @@ void sweepview_forget_values(struct sweepview_sweep *s)
     s->value = NULL;
 }
 
-static size_t find_text(const struct sweepview_values *v, size_t values, const char *found)
+static size_t find_text(const struct live_values *v, size_t values, const char *found)
 {
     size_t low = 0, high = values;
 
@@ -96,7 +96,7 @@ static size_t find_text(const struct sweepview_values *v, size_t values, const c
     return low < values && !strcmp(v->typed[low].text, found) ? v->typed[low].at : values;
 }
 
-static size_t find_number(const struct sweepview_values *v, size_t values, double found)
+static size_t find_number(const struct live_values *v, size_t values, double found)
 {
     size_t low = 0, high = v->numbers;
 
@@ -112,7 +112,7 @@ static size_t find_number(const struct sweepview_values *v, size_t values, doubl
 }
 
 /* The first that is the same text or the same number; values: there is none. */
-static size_t find_value(const struct sweepview_values *v, size_t values, const char *found)
+static size_t find_value(const struct live_values *v, size_t values, const char *found)
 {
     size_t at = find_text(v, values, found), other = values;
     double number;
@@ -123,7 +123,7 @@ static size_t find_value(const struct sweepview_values *v, size_t values, const 
 }
 
 /* Whether what was typed means that, once it is resolved in this cell. */
-static bool resolves_to(const struct sweepview_sweep *s, size_t cell, const struct spec_axis *a,
+static bool resolves_to(const struct live_sweep *s, size_t cell, const struct spec_axis *a,
                         const char *found)
 {
     struct spec *one = mem_new(1, sizeof *one);
@@ -144,7 +144,7 @@ static bool resolves_to(const struct sweepview_sweep *s, size_t cell, const stru
 
 /* Cells that fit as far as values were recognised, nobody's yet: the one that resolves to the others, or
  * the only one. */
-static size_t find_unresolved(const struct sweepview_sweep *s, const size_t *which,
+static size_t find_unresolved(const struct live_sweep *s, const size_t *which,
                               const char *const *values)
 {
     size_t *place = mem_new(s->spec.axes + 1, sizeof *place), only = s->cells, fit = 0;
@@ -173,10 +173,9 @@ static size_t find_unresolved(const struct sweepview_sweep *s, const size_t *whi
     return fit == 1 ? only : s->cells;
 }
 
-size_t sweepview_find(const struct sweepview_sweep *s, const char *const *values)
+size_t live_sweep_find(const struct live_sweep *s, const char *const *values)
 {
-    size_t *which = mem_new(s->spec.axes + 1, sizeof *which), at[SWEEPVIEW_MOST_DIMS];
-    size_t found = s->cells;
+    size_t *which = mem_new(s->spec.axes + 1, sizeof *which), found = s->cells;
     bool all = true;
 
     for (size_t a = 0; a < s->spec.axes; a++) {
@@ -185,14 +184,10 @@ size_t sweepview_find(const struct sweepview_sweep *s, const char *const *values
         which[a] = find_value(&s->value[a], axis->values, values[a]);
         all = all && which[a] < axis->values;
     }
-    if (all && s->cells) {
-        for (size_t d = 0; d < s->dims; d++)
-            at[d] = which[s->dim[d].axis];
-        found = sweepview_cell_of(s, sweepview_group_at(s, at),
-                                  s->repeats_dim < s->dims ? at[s->repeats_dim] : 0);
-    } else if (!all) {
+    if (all && s->cells)
+        found = spec_sweep_at(&s->spec, which);
+    else if (!all)
         found = find_unresolved(s, which, values);
-    }
     free(which);
     return found;
 }

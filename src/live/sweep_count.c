@@ -1,24 +1,25 @@
-/* How many of a sweep's cells are what, and how it stands by them. */
-#include "ui/sweep/sweepview_int.h"
+/* live/sweep_count.c: how many of a sweep's cells are what, and how it stands by them. */
+#include "live/sweep.h"
 
 #include "base/mem.h"
+#include "study/stats.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Of what --max-cells leaves, nothing is begun again. */
-static bool is_asked_for(const struct sweepview_sweep *s, const struct sweepview_cell *c)
+static bool is_asked_for(const struct live_sweep *s, const struct live_cell *c)
 {
     return c->known ? !c->beyond : !s->options.max_cells;
 }
 
-static bool is_open(const struct sweepview_cell *c)
+static bool is_open(const struct live_cell *c)
 {
     return !c->known || !wire_state_is_final(c->state);
 }
 
-size_t sweepview_open(const struct sweepview_sweep *s)
+size_t live_sweep_open(const struct live_sweep *s)
 {
     size_t n = 0;
 
@@ -27,7 +28,7 @@ size_t sweepview_open(const struct sweepview_sweep *s)
     return n;
 }
 
-size_t sweepview_possible(const struct sweepview_sweep *s)
+size_t live_sweep_possible(const struct live_sweep *s)
 {
     size_t n = 0;
 
@@ -36,7 +37,7 @@ size_t sweepview_possible(const struct sweepview_sweep *s)
     return n;
 }
 
-size_t sweepview_beyond(const struct sweepview_sweep *s)
+size_t live_sweep_beyond(const struct live_sweep *s)
 {
     size_t n = 0;
 
@@ -45,63 +46,28 @@ size_t sweepview_beyond(const struct sweepview_sweep *s)
     return n;
 }
 
-size_t sweepview_failed(const struct sweepview_sweep *s, bool beyond)
+size_t live_sweep_failed(const struct live_sweep *s, bool beyond)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < s->cells; i++) {
-        const struct sweepview_cell *c = &s->cell[i];
+        const struct live_cell *c = &s->cell[i];
 
         n += c->known && c->state > WIRE_DONE && c->beyond == beyond;
     }
     return n;
 }
 
-#define MOST_NAMED 3
-
-void sweepview_add_failed_beyond(const struct sweepview_sweep *s, struct text *out)
-{
-    size_t n = sweepview_failed(s, true), named = 0;
-
-    if (!n)
-        return;
-    text_addf(out, " %s more lie%s beyond --max-cells %lld (", TEXT_COUNT(n), n == 1 ? "s" : "",
-              (long long)s->options.max_cells);
-    for (size_t i = 0; i < s->groups && named < MOST_NAMED; i++) {
-        bool any = false;
-
-        for (size_t r = 0; r < s->repeats; r++) {
-            const struct sweepview_cell *c = &s->cell[sweepview_cell_of(s, i, r)];
-
-            any |= c->known && c->state > WIRE_DONE && c->beyond;
-        }
-        if (!any)
-            continue;
-        text_add(out, named++ ? "; " : "");
-        sweepview_add_setting(s, i, out);
-    }
-    text_addf(out, "%s): chorus resume ", n > named ? "; ..." : "");
-    jobs_add_word(out, s->name);
-    text_addf(out, " --failed --max-cells %zu has %s too.", sweepview_possible(s),
-              n == 1 ? "it" : "them");
-}
-
-void sweepview_add_beyond(const struct sweepview_sweep *s, struct text *out)
-{
-    text_addf(out, "--max-cells %lld left %s of %s cells", (long long)s->options.max_cells,
-              TEXT_COUNT(sweepview_beyond(s)), TEXT_COUNT(sweepview_possible(s)));
-}
-
 /* Of a run of another program nobody knows here whether its own sweep or the user has paused it. */
-static enum wire_state state_by_cells(const struct sweepview_sweep *s,
+static enum wire_state state_by_cells(const struct live_sweep *s,
                                       const struct wire_sweep_status *is)
 {
     if (!s->live)
-        return sweepview_open(s) ? WIRE_STOPPED : WIRE_DONE;
+        return live_sweep_open(s) ? WIRE_STOPPED : WIRE_DONE;
     return is->paused && is->paused == is->running ? WIRE_PAUSED : WIRE_RUNNING;
 }
 
-void sweepview_stand(struct sweepview_sweep *s)
+void live_sweep_stand(struct live_sweep *s)
 {
     struct wire_sweep_status *t = &s->is;
     int64_t *const of_state[] = {
@@ -112,7 +78,7 @@ void sweepview_stand(struct sweepview_sweep *s)
     *t = (struct wire_sweep_status){0};
     snprintf(t->name, sizeof t->name, "%s", s->name);
     for (size_t i = 0; i < s->cells; i++) {
-        const struct sweepview_cell *c = &s->cell[i];
+        const struct live_cell *c = &s->cell[i];
 
         t->cells += !c->left_out && is_asked_for(s, c); /* as its own program has them */
         if (!c->known || c->beyond)
@@ -122,17 +88,17 @@ void sweepview_stand(struct sweepview_sweep *s)
         t->full |= c->full;
     }
     t->state = state_by_cells(s, t);
-    t->left_seconds = sweepview_left_seconds(s);
+    t->left_seconds = live_sweep_left_seconds(s);
 }
 
-double sweepview_left_seconds(const struct sweepview_sweep *s)
+double live_sweep_left_seconds(const struct live_sweep *s)
 {
     double *x = mem_new(s->cells + 1, sizeof *x), each, left;
     size_t n = 0, waiting = 0, running = 0;
     double under_way = 0;
 
     for (size_t i = 0; i < s->cells; i++) {
-        const struct sweepview_cell *c = &s->cell[i];
+        const struct live_cell *c = &s->cell[i];
 
         if (c->known && c->state == WIRE_DONE && isfinite(c->seconds))
             x[n++] = c->seconds;
@@ -146,4 +112,9 @@ double sweepview_left_seconds(const struct sweepview_sweep *s)
     free(x);
     left = each * ((double)waiting + under_way);
     return waiting + running ? left / (running > 1 ? (double)running : 1) : NAN;
+}
+
+bool live_cell_has_accuracy(const struct live_cell *c)
+{
+    return c->known && c->state == WIRE_DONE && isfinite(c->acc);
 }
