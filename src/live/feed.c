@@ -41,6 +41,11 @@ void feed_use_tasks(struct feed *f, struct tasks *tasks)
     f->tasks = tasks;
 }
 
+void feed_read_little(struct feed *f)
+{
+    f->little = true;
+}
+
 void feed_set_clock(struct feed *f, uint64_t (*ns)(void))
 {
     f->ns = ns;
@@ -103,7 +108,7 @@ struct feed_run *feed_find(struct feed *f, const char *path)
     return NULL;
 }
 
-struct feed_run *feed_find_number(struct feed *f, uint32_t number)
+struct feed_run *feed_by_number(struct feed *f, uint32_t number)
 {
     for (size_t i = f->count; i-- > 0;)
         if (number && f->run[i]->number == number)
@@ -113,7 +118,7 @@ struct feed_run *feed_find_number(struct feed *f, uint32_t number)
 
 void feed_add_name(struct feed *f, uint32_t number, struct text *out)
 {
-    const struct feed_run *run = feed_find_number(f, number);
+    const struct feed_run *run = feed_by_number(f, number);
     struct wire_sweep_status sweep;
 
     if (run)
@@ -245,7 +250,7 @@ static bool is_sweep(struct feed *f, uint32_t number)
 
 struct feed_run *feed_have_number(struct feed *f, uint32_t number)
 {
-    struct feed_run *run = feed_find_number(f, number);
+    struct feed_run *run = feed_by_number(f, number);
 
     if (!run && number && !is_sweep(f, number)) {
         run = add_run(f);
@@ -309,7 +314,8 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
 
     while (f->wire && wire_take(f->wire, &event))
         changed |= feed_take_event(f, &event, other, user);
-    if (f->wire && wire_missed(f->wire)) {
+    f->missed = f->wire && wire_missed(f->wire);
+    if (f->missed) {
         feed_read_missed(f);
         changed = true;
     }
@@ -318,6 +324,11 @@ bool feed_take(struct feed *f, feed_other *other, void *user)
     drop_old(f);
     changed |= feed_forget_over(f);
     return changed;
+}
+
+bool feed_missed(const struct feed *f)
+{
+    return f->missed;
 }
 
 uint32_t feed_started(const struct feed *f)

@@ -39,6 +39,8 @@ enum feed_value {
     FEED_MEMBER_MEAN,
     FEED_MEMBER_MAX,
     FEED_MEMBER_LOSS,
+    FEED_EVAL_SECONDS, /* cumulative */
+    FEED_SPEED,        /* images per second */
     FEED_VALUES
 };
 
@@ -81,9 +83,10 @@ struct feed_run {
     size_t left_out_told;           /* rows of its files */
     bool rows_changed, change_told; /* its epochs.csv was changed since it was written */
     char started_utc[32], ended_utc[32];
-    char sweep_name[128]; /* of the sweep it is a cell of, or empty */
-    uint32_t sweep, cell; /* that sweep's number here, or 0; the cell's number in it */
-    int64_t step, epoch, steps_of_epoch_done; /* epoch: the one that runs, from 1 */
+    char sweep_name[128];       /* of the sweep it is a cell of, or empty */
+    uint32_t sweep, cell;       /* that sweep's number here, or 0; the cell's number in it */
+    int64_t step, steps_in_all; /* steps_in_all: 0 is unknown */
+    int64_t epoch, steps_of_epoch_done; /* epoch: the one that runs, from 1 */
     double loss, acc, images_per_second, lr, train_seconds;
     double left_seconds, epoch_share, run_share; /* nan: unknown */
     double best_acc;                             /* and what it was picked on; nan: none yet */
@@ -110,18 +113,23 @@ struct feed *feed_new(struct wire *wire, const char *results);
 void feed_free(struct feed *f);
 /* Files are read by a thread of them from now on, not by whoever calls feed_take. */
 void feed_use_tasks(struct feed *f, struct tasks *tasks);
+/* For lines of text: of the run that is watched epochs alone are read, and steps where another process has
+ * it; of the others nothing. */
+void feed_read_little(struct feed *f);
 /* Takes what the wire holds and what was read of the files that are followed, for some milliseconds at most;
  * all events but those of steps and units go to `other` too (slot: what came with it, n bytes, the
  * feed's). True: something changed. */
 typedef void feed_other(void *user, const struct wire_event *event, const void *slot, size_t n);
 bool feed_take(struct feed *f, feed_other *other, void *user);
+bool feed_missed(const struct feed *f); /* events were dropped before the last feed_take */
 /* All runs that are known: of this process in the order of their starts and followed ones. Pointers
  * hold until feed_take is called. */
 size_t feed_count(const struct feed *f);
 struct feed_run *feed_at(struct feed *f, size_t i);
 /* By its folder, or its name alone; NULL: not known. */
 struct feed_run *feed_find(struct feed *f, const char *path);
-struct feed_run *feed_by_id(struct feed *f, uint64_t id); /* NULL: gone */
+struct feed_run *feed_by_id(struct feed *f, uint64_t id);         /* NULL: gone */
+struct feed_run *feed_by_number(struct feed *f, uint32_t number); /* on the wire; NULL: none */
 /* The name of the run or sweep of that number, as far as it has one. */
 void feed_add_name(struct feed *f, uint32_t number, struct text *out);
 /* Follows a run of whatever process (or one that has ended) by its files. */

@@ -32,7 +32,7 @@ static void on_started(struct feed *f, const struct wire_event *ev, const void *
 
 static bool on_step(struct feed *f, const struct wire_event *ev)
 {
-    struct feed_run *run = feed_find_number(f, ev->run);
+    struct feed_run *run = feed_by_number(f, ev->run);
     uint64_t now = f->ns();
 
     if (!run)
@@ -54,7 +54,7 @@ static bool on_step(struct feed *f, const struct wire_event *ev)
 
 static void on_unit(struct feed *f, const struct wire_event *ev)
 {
-    struct feed_run *run = feed_find_number(f, ev->run);
+    struct feed_run *run = feed_by_number(f, ev->run);
     struct feed_unit *u;
 
     if (!run || ev->u.unit.unit < 0 || (size_t)ev->u.unit.unit >= run->units)
@@ -153,7 +153,7 @@ static void end_refused(struct feed_run *run)
  * snapshot, which the engine may set a moment later. */
 static void on_refused(struct feed *f, const struct wire_event *ev, const char *reason)
 {
-    struct feed_run *run = feed_find_number(f, ev->run);
+    struct feed_run *run = feed_by_number(f, ev->run);
 
     if (ev->run == f->sweep_begun)
         f->sweep_begun = 0;
@@ -201,7 +201,7 @@ bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *ot
         changed = false;
         break;
     case WIRE_EPOCH:
-        if ((run = feed_find_number(f, ev->run))) {
+        if ((run = feed_by_number(f, ev->run))) {
             feed_rows_all_due(run);
             run->files->looked = 0;
         }
@@ -220,7 +220,7 @@ bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *ot
             feed_have_number(f, ev->run);
         break;
     case WIRE_LOG:
-        if ((run = feed_find_number(f, ev->run))) {
+        if ((run = feed_by_number(f, ev->run))) {
             run->files->dirty[FEED_FILE_LOG] = true;
             run->files->settled = false; /* on_end may have its say after the end */
         }

@@ -24,6 +24,7 @@ static void take_facts(struct feed_run *run, const struct record_run *r)
     f->threads = (int32_t)r->threads_used;
     f->batch = s->batch;
     f->batch_per_device = r->batch_per_device;
+    f->max_steps = s->max_steps;
     f->epochs = record_run_is_several(r, "epochs") ? r->epochs_done : s->epochs;
     f->parameters = (uint64_t)r->parameters;
     f->flops_per_image = r->flops_per_image;
@@ -78,8 +79,9 @@ void feed_facts_progress(struct feed_run *run)
     int64_t spe = run->facts.steps_per_epoch ? run->facts.steps_per_epoch : f->steps_per_epoch;
     int64_t epochs = run->facts.epochs, steps = spe * epochs;
 
-    if (run->spec.max_steps && run->spec.max_steps < steps)
-        steps = run->spec.max_steps;
+    if (run->facts.max_steps && run->facts.max_steps < steps)
+        steps = run->facts.max_steps;
+    run->steps_in_all = steps;
     run->facts.steps_per_epoch = spe;
     run->epoch = spe && run->step > 0 ? (run->step - 1) / spe + 1
                  : run->epochs.n      ? (int64_t)run->epochs.x[FEED_EPOCH][run->epochs.n - 1]

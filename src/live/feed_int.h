@@ -86,6 +86,8 @@ struct feed {
     size_t next_look; /* the run at which the last look ran out of time */
     uint64_t (*ns)(void);
     struct tasks *tasks; /* NULL: files are read here */
+    bool little;         /* feed_read_little */
+    bool missed;         /* events, before the last feed_take */
     bool asked; /* for a run that is not watched: one at a time, so that the other waits for none */
     bool came;  /* something that was read has changed a run */
 };
@@ -99,7 +101,6 @@ void feed_tell(struct feed *f, const struct feed_run *run); /* the status line, 
 /* A cell that cannot begin while its sweep waits for room: it is begun anew every second. */
 bool feed_only_tries(const struct feed *f, const struct feed_run *run);
 void feed_set_path(struct feed_run *run, const char *path);
-struct feed_run *feed_find_number(struct feed *f, uint32_t number); /* NULL: none */
 /* The folder is this run's: whoever was followed there before it went on here is the same. */
 void feed_take_folder(struct feed *f, struct feed_run *run, const char *path);
 

@@ -132,7 +132,7 @@ static void done(void *arg, bool dropped)
         }
         feed_rows_keep(run, l->file);
         if (l->rows && (l->over || (l->read && !run->own && !run->live)) &&
-            (l->all || run->id != f->watched))
+            (l->all || f->little || run->id != f->watched))
             run->files->settled = all_is_read(run, l->all);
     } else {
         for (int i = 0; i < FEED_FILES; i++)
@@ -204,11 +204,13 @@ static bool has_fetched(const struct feed_run *run)
 static bool ask(struct feed *f, struct feed_run *run, uint64_t now)
 {
     /* how far one of another process is its steps say alone, for an epoch long */
-    bool watched = run->id == f->watched, all = watched || (run->id == f->told && !run->own);
+    bool watched = run->id == f->watched;
+    bool all = (watched && !f->little) || (run->id == f->told && !run->own);
     bool entry, rows;
     struct look *l;
 
-    if (!run->path[0] || run->files->asked || has_fetched(run) || (!watched && f->asked))
+    if (!run->path[0] || run->files->asked || has_fetched(run) ||
+        (!watched && (f->asked || f->little)))
         return false;
     entry = entry_is_due(run, watched, now);
     rows = rows_are_due(run, all, now);

@@ -31,7 +31,7 @@ static const char *const epoch_names[] = {"epoch",
                                           "lr",
                                           NULL};
 /* The first ones are the axes. */
-enum { EPOCH_VALUE = FEED_AXES, EPOCH_EVAL = EPOCH_VALUE + FEED_VALUES, EPOCH_SPEED, EPOCH_LR };
+enum { EPOCH_VALUE = FEED_AXES, EPOCH_LR = EPOCH_VALUE + FEED_VALUES };
 
 enum {
     MEMBER_UNIT,
@@ -150,8 +150,8 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
     judge_best(run, (int64_t)v[FEED_EPOCH], y);
     judge_gain(run, y);
     run->averaged = !isfinite(v[EPOCH_LR]); /* where an epoch was trained, it had a learning rate */
-    time_left_evaluation(&f->pace, v[EPOCH_EVAL] - f->last_eval);
-    f->last_eval = v[EPOCH_EVAL];
+    time_left_evaluation(&f->pace, y[FEED_EVAL_SECONDS] - f->last_eval);
+    f->last_eval = y[FEED_EVAL_SECONDS];
     if (!isfinite(v[FEED_STEP])) /* of an average: those averaged took different numbers of steps */
         return;
     if (v[FEED_EPOCH] > 0 && !f->steps_per_epoch)
@@ -161,8 +161,8 @@ static void take_epoch(struct feed_run *run, const double *v, char *line)
         run->train_seconds = v[FEED_SECONDS];
         run->loss = isfinite(y[FEED_TRAIN_LOSS]) ? y[FEED_TRAIN_LOSS] : run->loss;
         run->acc = isfinite(y[FEED_TRAIN_ACC]) ? y[FEED_TRAIN_ACC] : run->acc;
-        if (v[EPOCH_SPEED] > 0)
-            run->images_per_second = v[EPOCH_SPEED];
+        if (y[FEED_SPEED] > 0)
+            run->images_per_second = y[FEED_SPEED];
         if (isfinite(v[EPOCH_LR]))
             run->lr = v[EPOCH_LR];
     }

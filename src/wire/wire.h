@@ -35,7 +35,7 @@ enum wire_event_kind {
     WIRE_STARTED = 1, /* slot: struct wire_facts */
     WIRE_STEP,
     WIRE_UNIT,    /* one for each member or replica, with some of the steps */
-    WIRE_EPOCH,   /* its row is on disk already */
+    WIRE_EPOCH,   /* its row is on disk: whoever wants it reads the run's files */
     WIRE_STATE,   /* slot: text of the reason, or 0 */
     WIRE_LOG,     /* slot: text */
     WIRE_PLAN,    /* slot: struct wire_plan, the answer to WIRE_ASK */
@@ -65,14 +65,6 @@ struct wire_event {
             float input_share, compute_share, reduce_share, wait_share;
         } unit;
         struct {
-            int64_t step;
-            int32_t epoch;
-            float train_loss, train_acc, val_loss, val_acc, test_loss, test_acc;
-            float member_acc_mean, member_acc_min, member_acc_max;
-            float images_per_second;
-            double train_seconds, eval_seconds;
-        } epoch; /* nan where a value does not apply */
-        struct {
             enum wire_state state;
             enum err_code code;
         } state;
@@ -85,8 +77,6 @@ struct wire_event {
         struct {
             uint32_t cell, run;    /* spec_sweep_cell's number; run: of its own events, 0: none */
             enum wire_state state; /* running: this or (run 0) another program computes it */
-            int32_t again;         /* it had its result before this command came */
-            double acc, seconds;   /* best test accuracy, what it took; nan: none */
         } cell;
         struct {
             bool sweep; /* it became a sweep */
@@ -103,6 +93,7 @@ struct wire_facts {  /* of a run that starts */
     int32_t devices, real_devices, members, threads;
     int64_t batch, batch_per_device, epochs, epochs_done, steps_per_epoch, steps_done, dropped;
     int64_t train_images, valid_images, test_images;
+    int64_t max_steps; /* 0: no such limit */
     uint64_t parameters;
     double flops_per_image, lr;
     char equal_run[128]; /* an earlier run of the same settings, or empty */

@@ -142,7 +142,7 @@ check "watch --json" grep -q '"state": "done"' out
 cp -r "$folder" short && printf '2,9\n' >>short/epochs.csv && tail -n 1 "$folder/epochs.csv" >>short/epochs.csv
 exits 0 "$CHORUS" watch short
 check "watch says once where a row is short" eval \
-    '[ "$(grep -c "short/epochs.csv:[0-9]*: the row has 2 fields, the header [0-9]*: no further epoch of it is told" err)" = 1 ]'
+    '[ "$(grep -c "short/epochs.csv:[0-9]* has 2 fields, the header [0-9]*: that row is left out" err)" = 1 ]'
 
 # Ctrl-C of a watcher leaves the run alone.
 exits 0 "$CHORUS" run tiny.ini epochs=100000 --background --quiet && folder=$(cat out)

@@ -137,7 +137,7 @@ check "a board walks them" grep -qE " 16( |$)" out
 exits 0 "$CHORUS" export wide -o wide.csv
 check "an export tells them" test "$(field wide.csv 1 model.width)$(field wide.csv 4 model.width)" = 416
 exits 0 "$CHORUS" watch wide
-check "watch tells them" grep -q "^done .*model.width=16" err
+check "watch tells them" grep -q "^cell 4 of 4 .*model.width=16" err
 
 # ---- what is no result is in no mean ----
 exits 0 "$CHORUS" run tiny.ini lr=0.02 seed=1,2,3 epochs=2 target_acc=0.3 --name part --quiet

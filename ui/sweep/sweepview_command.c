@@ -2,6 +2,7 @@
 #include "ui/sweep/sweepview_int.h"
 
 #include "base/mem.h"
+#include "record/sweep/sweeps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

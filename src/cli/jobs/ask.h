@@ -1,6 +1,6 @@
 /* cli/jobs/ask.h: the engine's planner, asked what experiments would mean and how long they would take. */
-#ifndef CHORUS_CLI_WORK_ASK_H
-#define CHORUS_CLI_WORK_ASK_H
+#ifndef CHORUS_CLI_JOBS_ASK_H
+#define CHORUS_CLI_JOBS_ASK_H
 
 #include "spec/spec.h"
 #include "wire/wire.h"

@@ -1,7 +1,7 @@
 /* cli/jobs/bench.h: the two halves of `chorus bench`: bench.c chooses the rows, bench_row.c measures each
  * and shows it. */
-#ifndef CHORUS_CLI_WORK_BENCH_H
-#define CHORUS_CLI_WORK_BENCH_H
+#ifndef CHORUS_CLI_JOBS_BENCH_H
+#define CHORUS_CLI_JOBS_BENCH_H
 
 #include "base/err.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* cli/jobs/control_talk.h: what pause, go and stop say of a run. */
-#ifndef CHORUS_CLI_WORK_CONTROL_TALK_H
-#define CHORUS_CLI_WORK_CONTROL_TALK_H
+#ifndef CHORUS_CLI_JOBS_CONTROL_TALK_H
+#define CHORUS_CLI_JOBS_CONTROL_TALK_H
 
 #include "base/text.h"
 #include "record/run/reader.h"

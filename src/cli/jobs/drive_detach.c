@@ -228,17 +228,3 @@ enum err_code drive_leave(const char *run, struct err *e)
     free(log);
     return code;
 }
-
-int drive_background(const struct wire_start *start_new, bool quiet, bool json)
-{
-    struct wire_start prepare = *start_new;
-    struct drive_end end;
-    struct err e;
-
-    prepare.prepare_only = true;
-    if (drive_run(&prepare, 0, true, &end, &e) != ERR_OK)
-        return cli_fail(&e);
-    if (end.state != WIRE_WAITING || end.abandoned)
-        return drive_finish(&end, quiet, json);
-    return drive_detach(end.path, 0, false, quiet, json);
-}

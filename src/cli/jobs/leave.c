@@ -13,7 +13,7 @@
 #include "cli/jobs/drive.h"
 #include "cli/args/signals.h"
 #include "cli/jobs/sweep.h"
-#include "cli/jobs/take.h"
+#include "cli/jobs/job.h"
 #include "engine/engine.h"
 #include "record/queue/queue.h"
 #include "record/run/reader.h"
@@ -444,7 +444,7 @@ int leave_workbench(enum app_end end, uint32_t started, struct wire *wire, struc
 
     if (end == APP_HUNG_UP) {
         note_paused(wire);
-        return take_rest(wire, engine);
+        return job_rest(wire, engine);
     }
     if (end == APP_LEFT)
         find_stopped(&w, wire);

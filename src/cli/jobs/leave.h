@@ -1,6 +1,6 @@
 /* cli/jobs/leave.h: what becomes of what runs when the screens of the workbench have gone. */
-#ifndef CHORUS_CLI_WORK_LEAVE_H
-#define CHORUS_CLI_WORK_LEAVE_H
+#ifndef CHORUS_CLI_JOBS_LEAVE_H
+#define CHORUS_CLI_JOBS_LEAVE_H
 
 #include "ui/app/app.h"
 #include "wire/wire.h"

@@ -1,6 +1,6 @@
 /* cli/jobs/queue.h: `run --queue`. */
-#ifndef CHORUS_CLI_WORK_QUEUE_H
-#define CHORUS_CLI_WORK_QUEUE_H
+#ifndef CHORUS_CLI_JOBS_QUEUE_H
+#define CHORUS_CLI_JOBS_QUEUE_H
 
 #include "cli/jobs/sweep.h"
 

@@ -1,6 +1,6 @@
 /* cli/jobs/queue_items.h: what waits in the queue, in words, and who takes from it. */
-#ifndef CHORUS_CLI_WORK_QUEUE_ITEMS_H
-#define CHORUS_CLI_WORK_QUEUE_ITEMS_H
+#ifndef CHORUS_CLI_JOBS_QUEUE_ITEMS_H
+#define CHORUS_CLI_JOBS_QUEUE_ITEMS_H
 
 #include "base/text.h"
 #include "cli/jobs/queue.h"

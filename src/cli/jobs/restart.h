@@ -1,7 +1,7 @@
 /* cli/jobs/restart.h: the program started anew in its own process: after an error of a GPU that a process
  * cannot clear (ERR_STUCK). */
-#ifndef CHORUS_CLI_WORK_RESTART_H
-#define CHORUS_CLI_WORK_RESTART_H
+#ifndef CHORUS_CLI_JOBS_RESTART_H
+#define CHORUS_CLI_JOBS_RESTART_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* cli/jobs/stuck.h: what was stopped because this process can compute no more (ERR_STUCK), and is to go on
  * in another one. */
-#ifndef CHORUS_CLI_WORK_STUCK_H
-#define CHORUS_CLI_WORK_STUCK_H
+#ifndef CHORUS_CLI_JOBS_STUCK_H
+#define CHORUS_CLI_JOBS_STUCK_H
 
 #include "wire/wire.h"
 

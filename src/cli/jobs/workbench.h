@@ -1,6 +1,6 @@
 /* cli/jobs/workbench.h: the program without a verb, and `run --tui`. */
-#ifndef CHORUS_CLI_WORK_WORKBENCH_H
-#define CHORUS_CLI_WORK_WORKBENCH_H
+#ifndef CHORUS_CLI_JOBS_WORKBENCH_H
+#define CHORUS_CLI_JOBS_WORKBENCH_H
 
 #include "spec/spec.h"
 #include "wire/wire.h"

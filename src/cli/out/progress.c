@@ -2,16 +2,13 @@
 #include "cli/out/progress.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/loss.h"
 #include "base/mem.h"
-#include "base/sheet.h"
 #include "base/text.h"
 #include "cli/out/print.h"
 #include "cli/out/table.h"
-#include "record/run/reader.h"
+#include "live/time_left.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -182,48 +179,6 @@ void progress_start(struct progress *p, bool quiet)
     p->view.loss = p->view.acc = p->view.left_seconds = NAN;
 }
 
-void progress_set(struct progress *p, int64_t epochs, int64_t steps_per_epoch, int64_t steps_done,
-                  int members, int64_t max_steps)
-{
-    struct progress_view *v = &p->view;
-
-    v->epochs = epochs;
-    v->steps_per_epoch = steps_per_epoch;
-    v->steps = epochs * steps_per_epoch;
-    if (max_steps && max_steps < v->steps)
-        v->steps = max_steps;
-    v->step = steps_done;
-    v->epoch = steps_per_epoch ? steps_done / steps_per_epoch + 1 : 1;
-    if (v->epoch > epochs)
-        v->epoch = epochs;
-    p->members = members;
-    time_left_start(&p->pace, steps_done);
-}
-
-static void guess_left(struct progress *p)
-{
-    struct progress_view *v = &p->view;
-
-    v->left_seconds = time_left_seconds(&p->pace, v->steps - v->step, v->epochs - v->epoch + 1);
-}
-
-void progress_step(struct progress *p, int64_t step, double loss, double acc,
-                   double images_per_second, double train_seconds)
-{
-    struct progress_view *v = &p->view;
-
-    time_left_step(&p->pace, step, train_seconds);
-    v->step = step;
-    if (v->steps_per_epoch && step > 0)
-        v->epoch = (step - 1) / v->steps_per_epoch + 1;
-    v->loss = loss;
-    v->acc = acc;
-    if (images_per_second > 0)
-        v->images_per_second = images_per_second;
-    v->doing = NULL;
-    guess_left(p);
-}
-
 /* Whose line it is, where there is room for that. */
 static void add_label(const struct progress *p, int *columns, struct text *out)
 {
@@ -235,80 +190,17 @@ static void add_label(const struct progress *p, int *columns, struct text *out)
     *columns -= width;
 }
 
-void progress_epoch(struct progress *p, const struct progress_row *row, int64_t step)
+void progress_epoch(struct progress *p, const struct progress_row *row)
 {
-    struct progress_row own = *row;
+    int columns = cli_limit(STDERR_FILENO);
     struct text line = {0};
 
-    own.train_seconds -= p->last_train_seconds;
-    own.eval_seconds -= p->last_eval_seconds;
-    p->last_train_seconds = row->train_seconds;
-    p->last_eval_seconds = row->eval_seconds;
-    time_left_evaluation(&p->pace, own.eval_seconds);
-    if (step > p->view.step)
-        p->view.step = step;
-    if (own.images_per_second > 0)
-        p->view.images_per_second = own.images_per_second;
-    if (!p->quiet) {
-        int columns = cli_limit(STDERR_FILENO);
-
-        add_label(p, &columns, &line);
-        progress_epoch_line(&own, p->view.epochs, p->members, columns, &line);
-        cli_talk("%s", text_str(&line));
-    }
-    guess_left(p);
-    text_free(&line);
-}
-
-static double number(const struct sheet *s, size_t row, const char *column)
-{
-    return sheet_number(s, row, sheet_column(s, column));
-}
-
-int64_t progress_epochs(struct progress *p, const char *folder, int64_t shown)
-{
-    struct sheet s;
-    struct err e;
-
-    if (record_read_sheet(folder, "epochs", &s, &e) != ERR_OK) {
-        if (!p->unread && !p->quiet && e.sys != ENOENT) {
-            cli_talk("%s: no further epoch of it is told", e.text);
-            p->unread = true;
-        }
-        return shown;
-    }
-    for (size_t row = 0; row < s.rows; row++) {
-        struct progress_row line = {
-            .epoch = sheet_whole(&s, row, sheet_column(&s, "epoch"), 0),
-            .train_loss = number(&s, row, "train_loss"),
-            .train_acc = number(&s, row, "train_acc"),
-            .val_loss = number(&s, row, "val_loss"),
-            .val_acc = number(&s, row, "val_acc"),
-            .test_loss = number(&s, row, "test_loss"),
-            .test_acc = number(&s, row, "test_acc"),
-            .member_acc_min = number(&s, row, "member_acc_min"),
-            .member_acc_mean = number(&s, row, "member_acc_mean"),
-            .member_acc_max = number(&s, row, "member_acc_max"),
-            .images_per_second = number(&s, row, "images_per_second"),
-            .train_seconds = number(&s, row, "train_seconds"),
-            .eval_seconds = number(&s, row, "eval_seconds"),
-        };
-
-        if (line.epoch <= shown)
-            continue;
-        shown = line.epoch;
-        progress_epoch(p, &line, sheet_whole(&s, row, sheet_column(&s, "step"), 0));
-    }
-    sheet_free(&s);
-    return shown;
-}
-
-void progress_doing(struct progress *p, const char *doing)
-{
-    if (p->view.doing == doing)
+    if (p->quiet)
         return;
-    p->view.doing = doing;
-    p->drawn = 0;
+    add_label(p, &columns, &line);
+    progress_epoch_line(row, p->view.epochs, p->members, columns, &line);
+    cli_talk("%s", text_str(&line));
+    text_free(&line);
 }
 
 void progress_draw(struct progress *p)

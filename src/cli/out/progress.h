@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "record/run/reader.h"
-#include "live/time_left.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,27 +40,14 @@ struct progress {
     bool live; /* the line is redrawn: stderr is a terminal */
     bool utf8;
     int members;
-    int64_t max_steps;
     struct progress_view view;
-    struct time_left pace;
-    double last_train_seconds, last_eval_seconds; /* cumulative, of the epoch before */
-    uint64_t drawn;                               /* clock_ns of the last redraw */
+    uint64_t drawn;    /* clock_ns of the last redraw */
     const char *label; /* in front of its lines, where several are shown; NULL */
-    bool unread;       /* that epochs.csv cannot be read was said */
 };
 void progress_start(struct progress *p, bool quiet);
-/* epochs_done, steps_done: where it goes on. max_steps: 0 none. */
-void progress_set(struct progress *p, int64_t epochs, int64_t steps_per_epoch, int64_t steps_done,
-                  int members, int64_t max_steps);
-void progress_step(struct progress *p, int64_t step, double loss, double acc,
-                   double images_per_second, double train_seconds);
-/* row's seconds are cumulative, as in epochs.csv. */
-void progress_epoch(struct progress *p, const struct progress_row *row, int64_t step);
-/* The rows of RUN/epochs.csv above epoch `shown`; returns the last one shown. */
-int64_t progress_epochs(struct progress *p, const char *folder, int64_t shown);
-void progress_doing(struct progress *p, const char *doing); /* NULL: training */
-void progress_draw(struct progress *p);                     /* at most 10 times a second */
-void progress_end(struct progress *p);                      /* takes the line away */
+void progress_epoch(struct progress *p, const struct progress_row *row); /* its line */
+void progress_draw(struct progress *p); /* at most 10 times a second */
+void progress_end(struct progress *p);  /* takes the line away */
 
 /* What is said of a run that has ended: state, a small table, and on a terminal its curves. */
 void progress_summary(const struct record_entry *run, bool curves);

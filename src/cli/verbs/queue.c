@@ -11,7 +11,7 @@
 #include "cli/verbs.h"
 #include "cli/jobs/drive.h"
 #include "cli/jobs/queue_items.h"
-#include "cli/jobs/take.h"
+#include "cli/jobs/job.h"
 #include "record/queue/queue.h"
 
 #include <stdlib.h>
@@ -311,8 +311,10 @@ static int dispatch(int argc, char **argv, const char *places, bool bad_before, 
     if (argc == 1)
         return list(json, quiet);
     if (!strcmp(argv[1], "run"))
-        return argc == 2 ? take_queue(bad_before, quiet, json)
-                         : cli_refuse("queue run takes no names: it runs what waits, in its order");
+        return argc == 2
+                   ? job_run(&(struct job){
+                         .queue = true, .bad_before = bad_before, .quiet = quiet, .json = json})
+                   : cli_refuse("queue run takes no names: it runs what waits, in its order");
     if (!strcmp(argv[1], "rm"))
         return argc > 2
                    ? remove_all(argc - 2, argv + 2, quiet)

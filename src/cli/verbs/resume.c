@@ -11,9 +11,8 @@
 #include "cli/sweeps/sweeps.h"
 #include "cli/verbs.h"
 #include "cli/jobs/drive.h"
-#include "cli/jobs/restart.h"
+#include "cli/jobs/job.h"
 #include "cli/jobs/sweep.h"
-#include "cli/jobs/take.h"
 #include "record/filter.h"
 #include "record/find.h"
 #include "record/run/reader.h"
@@ -255,7 +254,13 @@ static int resume_sweep(const struct resume *r, const char *name)
              !cli_number("resume --max-cells", r->max_cells, 1, SPEC_MOST_CELLS, &wish.max_cells))
         code = err_exit_code(ERR_INPUT);
     else
-        code = r->queue && !r->background ? take_after_sweep(&s, &wish) : sweep_run(&s, &wish);
+        code = job_run(&(struct job){.sweep = &s,
+                                     .wish = &wish,
+                                     .queue = r->queue && !r->background,
+                                     .bad_before = r->bad_before,
+                                     .background = r->background,
+                                     .quiet = r->quiet,
+                                     .json = r->json});
     spec_sweep_free(&s);
     return code;
 }
@@ -301,7 +306,6 @@ static int resume(const struct resume *r)
 {
     struct record_entry entry;
     struct wire_start *start;
-    struct drive_end end;
     char sweep[128];
     struct err e;
     int code;
@@ -339,15 +343,11 @@ static int resume(const struct resume *r)
     start = mem_new(1, sizeof *start);
     start->epochs = r->epochs;
     snprintf(start->resume, sizeof start->resume, "%s", entry.folder);
-    if (r->queue)
-        code = take_after_run(start, entry.run.spec.max_steps, r->bad_before, r->quiet, r->json);
-    else if (drive_run(start, entry.run.spec.max_steps, r->quiet, &end, &e) != ERR_OK)
-        code = cli_fail(&e);
-    else if (drive_is_stuck(&end))
-        code = restart_program(&(struct restart){
-            .name = end.path, .epochs = r->epochs, .quiet = r->quiet, .json = r->json});
-    else
-        code = drive_finish(&end, r->quiet, r->json);
+    code = job_run(&(struct job){.run = start,
+                                 .queue = r->queue,
+                                 .bad_before = r->bad_before,
+                                 .quiet = r->quiet,
+                                 .json = r->json});
     free(start);
     record_free_entry(&entry);
     return code;

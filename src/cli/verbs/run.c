@@ -11,8 +11,8 @@
 #include "cli/sweeps/sweeps.h"
 #include "cli/verbs.h"
 #include "cli/jobs/drive.h"
+#include "cli/jobs/job.h"
 #include "cli/jobs/queue.h"
-#include "cli/jobs/restart.h"
 #include "cli/jobs/sweep.h"
 #include "cli/jobs/workbench.h"
 #include "spec/spec.h"
@@ -180,25 +180,17 @@ static int check_options(const struct options *o, bool varies, struct sweep_wish
 static int run_one(const struct spec *spec, const struct options *o)
 {
     struct wire_start *start;
-    struct drive_end end;
-    struct err e;
     int code;
 
     if (o->dry)
         return dry_run(spec, o->json);
     start = mem_new(1, sizeof *start);
     start->spec = *spec;
-    if (o->background)
-        code = drive_background(start, o->quiet, o->json);
-    else if (o->tui)
-        code = workbench_run(start);
-    else if (drive_run(start, spec->max_steps, o->quiet, &end, &e) != ERR_OK)
-        code = cli_fail(&e);
-    else if (drive_is_stuck(&end))
-        code = restart_program(
-            &(struct restart){.name = end.path, .quiet = o->quiet, .json = o->json});
-    else
-        code = drive_finish(&end, o->quiet, o->json);
+    code =
+        o->tui
+            ? workbench_run(start)
+            : job_run(&(struct job){
+                  .run = start, .background = o->background, .quiet = o->quiet, .json = o->json});
     free(start);
     return code;
 }
@@ -236,7 +228,11 @@ static int run(int argc, char **argv, const struct options *o)
         else if (code == CLI_ON)
             code = o->dry   ? dry_sweep(&s, &wish)
                    : o->tui ? sweep_in_workbench(&s, &wish)
-                            : sweep_run(&s, &wish);
+                            : job_run(&(struct job){.sweep = &s,
+                                                    .wish = &wish,
+                                                    .background = o->background,
+                                                    .quiet = o->quiet,
+                                                    .json = o->json});
     }
     spec_sweep_free(&s);
     return code;

@@ -1,26 +1,26 @@
-/* cli/verbs/watch.c: chorus watch [RUN]: follows a run by reading its files, whoever owns it. */
+/* cli/verbs/watch.c: chorus watch [RUN or SWEEP]: follows it by its files, whoever owns it. */
+#include "base/again.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/args/options.h"
 #include "cli/args/runs.h"
+#include "cli/args/signals.h"
+#include "cli/jobs/drive.h"
+#include "cli/jobs/run_lines.h"
+#include "cli/jobs/sweep.h"
+#include "cli/jobs/sweep_lines.h"
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
 #include "cli/verbs.h"
-#include "cli/jobs/drive.h"
-#include "cli/args/signals.h"
-#include "cli/jobs/sweeps_follow.h"
-#include "cli/jobs/watch.h"
+#include "live/feed.h"
 #include "record/find.h"
 #include "record/run/reader.h"
-#include "wire/wire.h"
+#include "wire/sweep.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#define LOOK_MS  250
-#define DEAD_ASK 8 /* looks in a row that must find it dead: its owner may be starting */
+#define LOOK_MS 100
 
 static const struct cli_usage usage = {
     "watch [RUN or SWEEP]",
@@ -28,83 +28,102 @@ static const struct cli_usage usage = {
     "run.",
     "Ctrl-C ends the watching, not the run. The exit code is that of the run.\n"};
 
-static bool is_over(const struct record_entry *entry)
-{
-    return !entry->broken && wire_state_ended(entry->run.state) && !entry->live;
-}
-
-static void sleep_a_little(void)
+/* 0: go on; else the exit code with which the watching ends. */
+static int sleep_a_little(void)
 {
     struct pollfd wake = {.fd = cli_wake, .events = POLLIN};
 
     poll(&wake, 1, LOOK_MS);
     cli_wake_clear();
+    if (!cli_interrupts && !cli_terminated && !cli_hung_up)
+        return 0;
+    return err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
 }
 
-static void say_name(const struct record_entry *entry)
-{
-    struct text name = {0};
+/* ---- a run ---- */
 
-    text_add_clean(&name, entry->name);
-    cli_talk("%s", text_str(&name));
-    text_free(&name);
+static bool is_over(const struct feed_run *run)
+{
+    bool ended = wire_state_ended(run->state) && !run->live && feed_is_read(run);
+
+    return run->broken || run->dead || (run->known && ended);
 }
 
-/* 0: it ended; else the exit code with which the watching ends. *entry is what was read last. */
-static int follow(struct record_entry *entry, bool quiet)
+static int follow_run(const char *folder, bool quiet)
 {
-    struct watch watch, *w = &watch;
-    char *folder = mem_text(entry->folder);
-    int dead = 0, code = 0;
-    struct err e;
+    struct feed *feed = feed_new(NULL, cli_results());
+    struct feed_run *run = feed_follow(feed, folder);
+    struct run_lines lines;
+    int code = 0;
 
-    watch_start(w, folder, quiet);
-    if (!quiet)
-        say_name(entry);
-    watch_begin(w, entry);
-    for (;;) {
-        watch_look(w, entry);
-        if (is_over(entry))
-            break;
-        /* A run that waits is owned by nobody until somebody resumes it. */
-        dead = entry->dead || entry->broken ? dead + 1 : 0;
-        if (dead > DEAD_ASK)
-            break;
-        sleep_a_little();
-        if (cli_interrupts || cli_terminated || cli_hung_up) {
-            code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
-            break;
-        }
-        record_free_entry(entry);
-        if (record_find(cli_results(), folder, entry, &e) != ERR_OK) {
-            code = cli_fail(&e);
-            break;
-        }
+    feed_watch(feed, run);
+    run_lines_start(&lines, quiet);
+    for (bool over = false; !over && !code;) {
+        feed_take(feed, NULL, NULL);
+        run_lines_look(&lines, run);
+        over = is_over(run);
+        if (!over)
+            run_lines_draw(&lines);
+        code = over ? 0 : sleep_a_little();
     }
-    watch_look(w, entry);
-    progress_end(&w->progress);
-    free(folder);
+    run_lines_end(&lines);
+    feed_free(feed);
     return code;
 }
 
-static int finish(const struct record_entry *entry, bool quiet, bool json)
+static int finish_run(const char *folder, bool quiet, bool json)
 {
-    struct drive_end end = {.state = entry->run.state};
-    struct text text = {0};
+    struct record_entry entry;
+    struct drive_end end = {0};
     struct err e;
+    int code;
 
-    if (record_check_whole(entry, &e) != ERR_OK)
+    if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
         return cli_fail(&e);
-    if (entry->dead) {
-        text_add_clean(&text, entry->folder);
+    end.state = entry.run.state;
+    snprintf(end.path, sizeof end.path, "%s", entry.folder);
+    snprintf(end.reason, sizeof end.reason, "%s", entry.run.reason);
+    if (record_check_whole(&entry, &e) != ERR_OK) {
+        code = cli_fail(&e);
+    } else if (entry.dead) {
         cli_talk("chorus: nobody runs it any more: its process is gone; chorus resume %s goes on",
-                 text_str(&text));
-        text_free(&text);
-        return err_exit_code(ERR_FAILED);
+                 entry.folder);
+        code = err_exit_code(ERR_FAILED);
+    } else {
+        code = drive_finish(&end, quiet, json);
     }
-    snprintf(end.path, sizeof end.path, "%s", entry->folder);
-    snprintf(end.reason, sizeof end.reason, "%s", entry->run.reason);
-    return drive_finish(&end, quiet, json);
+    record_free_entry(&entry);
+    return code;
+}
+
+/* ---- a sweep ---- */
+
+static int watch_sweep(const char *name, bool quiet, bool json)
+{
+    const struct sweep_wish wish = {.name = name, .quiet = quiet, .json = json};
+    struct feed *feed = feed_new(NULL, cli_results());
+    struct sweep_lines *lines = sweep_lines_other(feed, &wish);
+    const struct wire_sweep_status *status = sweep_lines_status(lines);
+    int code = 0;
+
+    cli_signals_start();
+    for (bool live = true; live && !code;) {
+        sweep_lines_look(lines, false, false);
+        live = sweep_lines_live(lines);
+        feed_take(feed, NULL, NULL);
+        if (live)
+            sweep_lines_draw(lines);
+        code = live ? sleep_a_little() : 0;
+    }
+    if (!code) {
+        sweep_lines_summary(lines);
+        code = status->state == WIRE_DONE ? 0 : err_exit_code(ERR_STOPPED);
+        if (sweeps_print(name, json, wire_state_name(status->state)) && !code)
+            code = err_exit_code(ERR_FAILED);
+    }
+    sweep_lines_free(lines);
+    feed_free(feed);
+    return code;
 }
 
 int cli_watch(int argc, char **argv)
@@ -123,14 +142,14 @@ int cli_watch(int argc, char **argv)
     if (code != CLI_ON)
         return code;
     if (argc == 2 && sweeps_find(argv[1], sweep))
-        return sweeps_watch(sweep, quiet, json);
+        return watch_sweep(sweep, quiet, json);
     if (argc > 2 ? record_find_one(cli_results(), argv + 1, (size_t)argc - 1, &entry, &e) != ERR_OK
                  : cli_find_run(argc == 2 ? argv[1] : NULL, &entry, &e) != ERR_OK)
         return cli_fail(&e);
     cli_signals_start();
-    code = entry.broken ? 0 : follow(&entry, quiet);
+    code = entry.broken ? 0 : follow_run(entry.folder, quiet);
     if (!code)
-        code = finish(&entry, quiet, json);
+        code = finish_run(entry.folder, quiet, json);
     record_free_entry(&entry);
     return code;
 }

@@ -210,27 +210,12 @@ static void fill_epoch(struct trainer *t, struct message *m, const struct result
     clock_utc(m->epoch->ended_utc, clock_wall());
 }
 
-static void tell_epoch(struct trainer *t, struct message *m, const struct results *r)
+static void tell_epoch(struct trainer *t, struct message *m)
 {
-    const struct record_epoch *row = m->epoch;
     struct wire_event *event = mem_new(1, sizeof *event);
 
     event->kind = WIRE_EPOCH;
     event->run = t->s->run->number;
-    event->u.epoch.step = row->step;
-    event->u.epoch.epoch = (int32_t)row->epoch;
-    event->u.epoch.train_loss = (float)row->train_loss;
-    event->u.epoch.train_acc = (float)row->train_acc;
-    event->u.epoch.val_loss = r->has_valid ? (float)row->val_loss : NAN;
-    event->u.epoch.val_acc = r->has_valid ? (float)row->val_acc : NAN;
-    event->u.epoch.test_loss = (float)row->test_loss;
-    event->u.epoch.test_acc = (float)row->test_acc;
-    event->u.epoch.member_acc_mean = (float)row->member_acc_mean;
-    event->u.epoch.member_acc_min = (float)row->member_acc_min;
-    event->u.epoch.member_acc_max = (float)row->member_acc_max;
-    event->u.epoch.images_per_second = (float)row->images_per_second;
-    event->u.epoch.train_seconds = row->train_seconds;
-    event->u.epoch.eval_seconds = row->eval_seconds;
     m->event = event;
     m->events = 1;
 }
@@ -271,7 +256,7 @@ enum err_code epoch_end(struct trainer *t, struct results *r, struct err *e)
     fill_devices(t, m, steps);
     fill_members(t, m, r, steps, passed);
     fill_epoch(t, m, r, steps, passed);
-    tell_epoch(t, m, r);
+    tell_epoch(t, m);
     n->batch = 0;
     n->epoch_ns = n->train_ns;
     memset(s->sums.loss, 0, (size_t)t->units * sizeof *s->sums.loss);

@@ -91,6 +91,7 @@ void run_tell_started(struct run *r)
     f->epochs_done = r->at.n.epoch;
     f->steps_per_epoch = p->steps_per_epoch;
     f->steps_done = r->at.n.step;
+    f->max_steps = p->spec.max_steps;
     f->dropped = p->dropped;
     f->train_images = p->train_images;
     f->valid_images = p->valid_images;

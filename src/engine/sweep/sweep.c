@@ -70,9 +70,6 @@ void sweep_tell_cell(struct sweep *s, const struct cell *c)
     event.u.cell.cell = (uint32_t)c->number;
     event.u.cell.run = c->run ? c->run->number : 0;
     event.u.cell.state = c->state;
-    event.u.cell.again = c->again;
-    event.u.cell.acc = c->acc;
-    event.u.cell.seconds = c->seconds;
     if (*reason)
         event.slot = wire_slot_put(s->engine->wire, reason, strlen(reason) + 1);
     wire_post(s->engine->wire, &event);

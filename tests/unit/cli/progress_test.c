@@ -4,7 +4,7 @@
 #include "cli/out/json.h"
 #include "cli/out/progress.h"
 #include "cli/out/table.h"
-#include "cli/jobs/sweep_talk.h"
+#include "cli/jobs/sweep_lines.h"
 #include "spec/spec.h"
 #include "study/compare.h"
 #include "wire/wire.h"
@@ -161,28 +161,6 @@ TEST(epoch_lines_of_narrow_terminals)
               "epoch 3/10  train loss 0.2811 acc 0.8971  test loss 0.3000 acc 0.9071  5.00 s");
 }
 
-/* The seconds of rows are cumulative; a line shows the epoch's own. The time left is that of the
- * steps and evaluations to come. */
-TEST(time_left)
-{
-    struct progress p;
-    struct progress_row row = {.epoch = 1, .train_seconds = 10, .eval_seconds = 2};
-
-    progress_start(&p, true);
-    progress_set(&p, 4, 100, 0, 1, 0);
-    CHECK(isnan(p.view.left_seconds));
-    progress_step(&p, 50, 1, 0.5, 1000, 5);
-    CHECK(isnan(p.view.left_seconds));
-    progress_step(&p, 100, 1, 0.5, 1000, 10);
-    progress_epoch(&p, &row, 100);
-    progress_step(&p, 200, 1, 0.5, 1000, 20);
-    CHECK_INT(p.view.epoch, 2);
-    CHECK_NEAR(p.view.left_seconds, 200 * 0.1 + 3 * 2, 1e-9);
-    progress_set(&p, 4, 100, 100, 1, 150);
-    CHECK_INT(p.view.steps, 150);
-    CHECK_INT(p.view.epoch, 2);
-}
-
 TEST(short_names)
 {
     CHECK_STR(study_short_name("2026-11-20-101530-412-cnn-ens4-7f3a"), "cnn-ens4-7f3a");
@@ -273,18 +251,20 @@ TEST(a_cell_whose_end_was_dropped_is_told)
         .known = true, .state = WIRE_DIVERGED, .ended_as = 1, .seconds = 1};
     const struct sweep_wish wish = {.name = "s", .quiet = true};
     struct wire *wire = wire_new(4);
+    struct feed *feed = feed_new(wire, ".");
     struct spec_sweep spec;
-    struct sweeper *w;
+    struct sweep_lines *w;
 
     spec_sweep_init(&spec);
-    w = sweep_follow(wire, 1, &spec, &wish);
+    w = sweep_lines_own(feed, wire, 1, &spec, &wish);
     wire_set_sweep(wire, &status);
     wire_set_cell(wire, 1, &diverged);
-    sweep_draw(w, false);
-    CHECK_INT(w->ended, 0);
-    sweep_draw(w, true);
-    CHECK_INT(w->ended, 1);
-    sweep_leave(w);
+    sweep_lines_look(w, true, false);
+    CHECK_INT(sweep_lines_ended(w), 0);
+    sweep_lines_look(w, true, true);
+    CHECK_INT(sweep_lines_ended(w), 1);
+    sweep_lines_free(w);
     spec_sweep_free(&spec);
+    feed_free(feed);
     wire_free(wire);
 }

@@ -1,14 +1,17 @@
-/* cli/jobs/sweep_talk.c: what the engine's snapshot says of the cells becomes lines. */
-#include "cli/jobs/sweep_talk.h"
+/* cli/jobs/sweep_lines.c: what the snapshot or the files of a sweep say of its cells becomes lines. */
+#include "cli/jobs/sweep_lines.h"
 
 #include "base/again.h"
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/args/options.h"
+#include "cli/args/signals.h"
+#include "cli/jobs/run_lines.h"
 #include "cli/out/print.h"
+#include "cli/out/progress.h"
 #include "cli/out/table.h"
 #include "cli/sweeps/listed.h"
 #include "cli/sweeps/sweeps.h"
@@ -24,24 +27,42 @@
 #include <unistd.h>
 
 #define REDRAW_MS 100
+#define LOOK_MS   50  /* at least between two looks, each of which copies all cells */
+#define FILES_MS  500 /* the same, each of which reads files */
 
-static void say_clean(const char *text)
-{
-    struct text t = {0};
+struct shown {
+    bool ended;
+    bool heard; /* the event of its end has come, with the reason if there is one, or never will */
+    char *reason;
+};
 
-    text_add_clean(&t, text);
-    cli_talk("%s", text_str(&t));
-    text_free(&t);
-}
+struct sweep_lines {
+    struct feed *feed;
+    struct wire *wire; /* NULL: another program's */
+    uint32_t number;
+    const struct spec_sweep *spec;
+    const struct sweep_wish *wish;
+    struct live_sweep *now; /* another program's */
+    struct wire_sweep_status status;
+    struct wire_cell *cell; /* (cells) as last seen */
+    size_t cells, cell_room;
+    struct shown *shown; /* (cells) */
+    size_t shown_room, shown_count;
+    int64_t ended;           /* cells whose line was printed or which were there before */
+    int64_t before, skipped; /* of those that were there: how many, and without a result */
+    bool look, missed, named, told_before, draws;
+    const char *standing; /* its words when they were said last */
+    uint64_t drawn, looked;
+};
 
 /* How many cells there are; those that were counted a moment ago may not stand in the status yet. */
-static long long cells_of(const struct sweeper *w, int64_t known)
+static long long cells_of(const struct sweep_lines *w, int64_t known)
 {
     return (long long)(w->status.cells > known ? w->status.cells : known);
 }
 
 /* cell 3 of 24  batch=64 lr=0.1  0.9012  12 s  1:40 left */
-static void say_cell(struct sweeper *w, const struct wire_cell *c)
+static void say_cell(struct sweep_lines *w, const struct wire_cell *c)
 {
     const char *reason = w->shown[c->cell].reason;
     char span[CLOCK_UTC_ROOM];
@@ -71,7 +92,7 @@ static void say_cell(struct sweeper *w, const struct wire_cell *c)
 }
 
 /* How much of it is there already, and how much is to be done. */
-static void say_before(struct sweeper *w)
+static void say_before(struct sweep_lines *w)
 {
     const struct wire_sweep_status *s = &w->status;
     long long cells = cells_of(w, w->before), left = cells - w->before - s->elsewhere;
@@ -91,45 +112,14 @@ static void say_before(struct sweeper *w)
     sweeps_say_weights(w->wish->name);
 }
 
-static struct sweep_live *find_live(struct sweeper *w, uint32_t run)
-{
-    for (size_t i = 0; i < w->lives; i++)
-        if (w->live[i].run == run)
-            return &w->live[i];
-    return NULL;
-}
-
-static void drop_live(struct sweeper *w, const struct wire_cell *c)
-{
-    for (size_t i = 0; i < w->lives; i++)
-        if (w->live[i].cell == c->cell && w->live[i].run != c->run) {
-            w->live[i] = w->live[--w->lives];
-            return;
-        }
-}
-
-static void add_live(struct sweeper *w, const struct wire_cell *c)
-{
-    struct sweep_live *l;
-
-    if (find_live(w, c->run))
-        return;
-    w->live = mem_grow(w->live, &w->live_room, w->lives + 1, sizeof *w->live);
-    l = &w->live[w->lives++];
-    memset(l, 0, sizeof *l);
-    l->run = c->run;
-    l->cell = c->cell;
-    progress_start(&l->progress, true);
-}
-
-static void know_cells(struct sweeper *w, size_t n)
+static void know_cells(struct sweep_lines *w, size_t n)
 {
     w->shown = mem_grow(w->shown, &w->shown_room, n, sizeof *w->shown);
     for (; w->shown_count < n; w->shown_count++)
-        w->shown[w->shown_count] = (struct sweep_shown){0};
+        w->shown[w->shown_count] = (struct shown){0};
 }
 
-static void read_cells(struct sweeper *w)
+static void read_cells(struct sweep_lines *w)
 {
     size_t n = wire_cells(w->wire, w->number, w->cell, w->cell_room);
 
@@ -141,7 +131,7 @@ static void read_cells(struct sweeper *w)
     know_cells(w, n);
 }
 
-static void say_sweep(struct sweeper *w)
+static void say_sweep(struct sweep_lines *w)
 {
     struct text t = {0};
 
@@ -154,14 +144,14 @@ static void say_sweep(struct sweeper *w)
                   w->spec->axis[a].key);
     if (w->wish->max_cells)
         text_addf(&t, ", --max-cells %lld", (long long)w->wish->max_cells);
-    say_clean(text_str(&t));
+    cli_talk("%s", text_str(&t));
     text_free(&t);
 }
 
 /* Of the cells that ended here and are not told yet the first by the ledger, which numbers them for all
  * programs on the sweep. One that it will not know any more is told at the end. The snapshot may be
  * ahead of the events, which bring the reasons. */
-static const struct wire_cell *next_end(const struct sweeper *w)
+static const struct wire_cell *next_end(const struct sweep_lines *w)
 {
     const struct wire_cell *next = NULL;
 
@@ -177,9 +167,9 @@ static const struct wire_cell *next_end(const struct sweeper *w)
     return next;
 }
 
-static void say_end(struct sweeper *w, const struct wire_cell *c)
+static void say_end(struct sweep_lines *w, const struct wire_cell *c)
 {
-    struct sweep_shown *shown = &w->shown[c->cell];
+    struct shown *shown = &w->shown[c->cell];
 
     shown->ended = true;
     w->ended++;
@@ -187,15 +177,13 @@ static void say_end(struct sweeper *w, const struct wire_cell *c)
     if (!w->wish->quiet)
         say_cell(w, c);
     else if (c->state != WIRE_DONE && c->state != WIRE_SKIPPED && shown->reason)
-        say_clean(shown->reason);
+        cli_talk("%s", shown->reason);
 }
 
-/* What has changed since the last look. */
-void sweep_talk_look(struct sweeper *w)
+static void look_own(struct sweep_lines *w)
 {
     const struct wire_cell *next;
 
-    w->look = false;
     (void)wire_sweep_status(w->wire, w->number, &w->status);
     say_sweep(w);
     read_cells(w);
@@ -203,12 +191,7 @@ void sweep_talk_look(struct sweeper *w)
         const struct wire_cell *c = &w->cell[i];
         bool ended = c->known && wire_state_is_final(c->state);
 
-        if (!c->known)
-            continue;
         w->shown[i].heard |= ended && w->missed;
-        drop_live(w, c);
-        if (c->run && !ended)
-            add_live(w, c);
         if (!ended || w->shown[i].ended || !c->again)
             continue;
         w->shown[i].ended = true;
@@ -223,16 +206,82 @@ void sweep_talk_look(struct sweeper *w)
         say_before(w);
 }
 
-/* An end among what was dropped is known from the snapshot alone, without its reason. */
-void sweep_talk_missed(struct sweeper *w)
+/* As the snapshot would have it. */
+static struct wire_cell cell_of_files(const struct live_cell *c, size_t i)
 {
-    w->missed = w->look = true;
+    return (struct wire_cell){.cell = (uint32_t)i,
+                              .known = c->known && !c->beyond,
+                              .state = c->state,
+                              .acc = c->acc,
+                              .val_acc = c->val_acc,
+                              .seconds = c->seconds};
+}
+
+/* Where that is another than before, and at first where it does not simply run. */
+static void say_standing(struct sweep_lines *w)
+{
+    const char *words = wire_sweep_words(&w->status, false);
+
+    if (w->wish->quiet || !w->now->tells)
+        return;
+    if (words != w->standing &&
+        (w->standing || (strcmp(words, wire_state_name(WIRE_RUNNING)) != 0 && !w->status.counting)))
+        sweeps_say_standing(w->wish->name, &w->status);
+    w->standing = words;
+}
+
+static void look_other(struct sweep_lines *w)
+{
+    char *path = sweeps_folder(w->wish->name);
+
+    live_sweep_free(w->now);
+    w->now = live_sweep_read(cli_results(), w->wish->name, SPEC_MOST_CELLS);
+    w->spec = &w->now->spec;
+    w->status = w->now->is;
+    snprintf(w->status.path, sizeof w->status.path, "%s", path);
+    free(path);
+    w->cells = w->now->cells;
+    w->cell = mem_grow(w->cell, &w->cell_room, w->cells, sizeof *w->cell);
+    know_cells(w, w->cells);
+    for (size_t i = 0; i < w->cells; i++) {
+        const struct live_cell *c = &w->now->cell[i];
+
+        w->cell[i] = cell_of_files(c, i);
+        if (w->cell[i].known && wire_state_is_final(c->state) && !w->shown[i].ended) {
+            live_set_text(&w->shown[i].reason, c->why);
+            say_end(w, &w->cell[i]);
+        }
+        if (c->known && !wire_state_ended(c->state) && c->run) {
+            char *folder = io_path(cli_results(), c->run);
+
+            (void)feed_follow(w->feed, folder);
+            free(folder);
+        }
+    }
+    say_standing(w);
+}
+
+void sweep_lines_look(struct sweep_lines *w, bool soon, bool missed)
+{
+    uint64_t now = clock_ns(), pause = (w->wire ? LOOK_MS : FILES_MS) * 1000000ull;
+    bool due = !w->wire || w->look || missed || !w->told_before;
+
+    w->missed |= missed;
+    w->look |= missed;
+    if (!soon && (!due || (w->looked && now - w->looked < pause)))
+        return;
+    w->looked = now;
+    w->look = false;
+    if (w->wire)
+        look_own(w);
+    else
+        look_other(w);
 }
 
 /* All cells are copied at the next look, once: thousands may have ended since the last one. */
-static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *text)
+static void on_cell(struct sweep_lines *w, const struct wire_event *ev, const char *text)
 {
-    struct sweep_shown *shown;
+    struct shown *shown;
 
     know_cells(w, (size_t)ev->u.cell.cell + 1);
     shown = &w->shown[ev->u.cell.cell];
@@ -244,31 +293,17 @@ static void on_cell(struct sweeper *w, const struct wire_event *ev, const char *
     w->look = true;
 }
 
-static void on_started(struct sweeper *w, const struct wire_event *ev, const void *bytes, size_t n)
-{
-    const struct wire_facts *f = bytes;
-    struct sweep_live *l;
-
-    if (!f || n != sizeof *f)
-        return;
-    sweep_talk_look(w);
-    l = find_live(w, ev->run);
-    if (l)
-        progress_set(&l->progress, f->epochs, f->steps_per_epoch, f->steps_done,
-                     f->mode == SPEC_ENSEMBLE ? f->members : 1, w->spec->base.max_steps);
-}
-
 /* The sweep's own talk, and warnings of its cells. */
-static void on_log(struct sweeper *w, const struct wire_event *ev, const char *text)
+static void on_log(struct sweep_lines *w, const struct wire_event *ev, const char *text)
 {
     int least = ev->run != w->number || w->wish->quiet ? LOG_WARN : LOG_INFO;
-    struct sweep_live *l = find_live(w, ev->run);
+    const struct feed_run *run = feed_by_number(w->feed, ev->run);
     struct text t = {0};
 
     if (!text || ev->u.log.level < least)
         return;
-    if (l) {
-        sweeps_add_label(w->spec, l->cell, &t);
+    if (run && run->sweep == w->number) {
+        sweeps_add_label(w->spec, run->cell, &t);
         text_add(&t, ": ");
     }
     text_add_clean(&t, text);
@@ -276,95 +311,99 @@ static void on_log(struct sweeper *w, const struct wire_event *ev, const char *t
     text_free(&t);
 }
 
-void sweep_talk_event(struct sweeper *w, const struct wire_event *ev)
+void sweep_lines_event(struct sweep_lines *w, const struct wire_event *ev, const char *text)
 {
-    size_t n = 0;
-    void *bytes = ev->slot ? wire_slot_take(w->wire, ev->slot, &n) : NULL;
-    struct sweep_live *l = find_live(w, ev->run);
-
-    switch (ev->kind) {
-    case WIRE_CELL:
-        on_cell(w, ev, bytes);
-        break;
-    case WIRE_STARTED:
-        on_started(w, ev, bytes, n);
-        break;
-    case WIRE_STEP:
-        if (l)
-            progress_step(&l->progress, ev->u.step.step, ev->u.step.loss, ev->u.step.acc,
-                          ev->u.step.images_per_second, ev->u.step.train_seconds);
-        break;
-    case WIRE_STATE:
-        if (l)
-            progress_doing(&l->progress, ev->u.state.state == WIRE_PAUSED ? "paused" : NULL);
-        break;
-    case WIRE_LOG:
-        on_log(w, ev, bytes);
-        break;
-    case WIRE_REFUSED:
-        if (ev->run == w->number && !w->refused) { /* a stop of what was refused is refused too */
-            w->refused = true;
-            err_set(&w->refusal, ev->u.refused.code, "%s", bytes ? (char *)bytes : "");
-        }
-        break;
-    case WIRE_EPOCH:
-    case WIRE_UNIT:
-    case WIRE_PLAN:
-    case WIRE_COUNTED:
-    case WIRE_TAKEN:
-        break;
-    }
-    free(bytes);
+    if (ev->kind == WIRE_CELL)
+        on_cell(w, ev, text);
+    else if (ev->kind == WIRE_LOG)
+        on_log(w, ev, text);
+    else if (ev->kind == WIRE_STARTED)
+        w->look = true;
 }
 
-/* A line for each cell that runs, as far as there is room, and one for the sweep. */
-void sweep_talk_draw(struct sweeper *w)
+/* The run of that cell, if it runs; NULL. */
+static const struct feed_run *run_of(const struct sweep_lines *w, size_t i)
 {
-    int columns = cli_columns(STDERR_FILENO) - 2, most = live_rows(STDERR_FILENO) - 2;
-    const struct wire_sweep_status *s = &w->status;
-    struct text lines = {0}, label = {0};
-    uint64_t now = clock_ns();
-    int64_t results = wire_sweep_ended(s);
+    const struct wire_cell *c = &w->cell[i];
 
-    if (!w->draws || (w->drawn && now - w->drawn < REDRAW_MS * 1000000ull))
-        return;
-    w->drawn = now;
-    (void)wire_sweep_status(w->wire, w->number, &w->status);
-    for (size_t i = 0; i < w->lives && (int)i < most; i++) {
-        const struct progress_view *v = &w->live[i].progress.view;
+    if (!c->known || wire_state_ended(c->state))
+        return NULL;
+    if (w->wire)
+        return c->run ? feed_by_number(w->feed, c->run) : NULL;
+    return w->now->cell[i].run ? feed_find(w->feed, w->now->cell[i].run) : NULL;
+}
 
+/* A line for each cell that runs, as far as there is room. */
+static void add_running(const struct sweep_lines *w, int columns, int most, struct text *lines)
+{
+    struct progress_view view;
+    struct text label = {0};
+
+    for (size_t i = 0; i < w->cells && most > 0; i++) {
+        const struct feed_run *run = run_of(w, i);
+        int left = columns;
+
+        if (!run)
+            continue;
         text_clear(&label);
-        sweeps_add_label(w->spec, w->live[i].cell, &label);
+        sweeps_add_label(w->spec, w->cell[i].cell, &label);
         if (text_width(text_str(&label)) + 2 + 20 <= columns) {
-            text_addf(&lines, "%s  ", text_str(&label));
-            columns -= text_width(text_str(&label)) + 2;
+            text_addf(lines, "%s  ", text_str(&label));
+            left -= text_width(text_str(&label)) + 2;
         }
-        progress_line(v, columns, w->live[i].progress.utf8, &lines);
-        columns = cli_columns(STDERR_FILENO) - 2;
-        text_add(&lines, "\n");
+        run_lines_view(run, &view);
+        progress_line(&view, left, cli_utf8(), lines);
+        text_add(lines, "\n");
+        most--;
     }
-    text_clear(&label);
-    text_addf(&label, "%s of %s%s cells", TEXT_COUNT(results), TEXT_COUNT(s->cells),
-              s->counting ? "+" : "");
-    if (s->diverged + s->oom + s->failed)
-        text_addf(&label, ", %s without a good end", TEXT_COUNT(s->diverged + s->oom + s->failed));
-    if (s->elsewhere)
-        text_addf(&label, ", %s elsewhere", TEXT_COUNT(s->elsewhere));
-    if (s->closing || wire_sweep_is_paused(s) || wire_sweep_lacks_room(s))
-        text_addf(&label, ", %s", wire_sweep_words(s, false));
-    if (!wire_sweep_rests(s))
-        progress_add_left(&label, "  ", s->left_seconds);
-    if (text_width(text_str(&label)) < columns)
-        text_add(&lines, text_str(&label));
-    else
-        text_addf(&lines, "%s of %s", TEXT_COUNT(results), TEXT_COUNT(s->cells));
-    live_draw(text_str(&lines));
-    text_free(&lines);
     text_free(&label);
 }
 
+/* And one for the sweep. */
+static void add_whole(const struct sweep_lines *w, int columns, struct text *lines)
+{
+    const struct wire_sweep_status *s = &w->status;
+    int64_t results = wire_sweep_ended(s);
+    struct text line = {0};
+
+    text_addf(&line, "%s of %s%s cells", TEXT_COUNT(results), TEXT_COUNT(s->cells),
+              s->counting ? "+" : "");
+    if (s->diverged + s->oom + s->failed)
+        text_addf(&line, ", %s without a good end", TEXT_COUNT(s->diverged + s->oom + s->failed));
+    if (s->elsewhere)
+        text_addf(&line, ", %s elsewhere", TEXT_COUNT(s->elsewhere));
+    if (s->closing || wire_sweep_is_paused(s) || wire_sweep_lacks_room(s))
+        text_addf(&line, ", %s", wire_sweep_words(s, false));
+    if (!wire_sweep_rests(s))
+        progress_add_left(&line, "  ", s->left_seconds);
+    if (text_width(text_str(&line)) < columns)
+        text_add(lines, text_str(&line));
+    else
+        text_addf(lines, "%s of %s", TEXT_COUNT(results), TEXT_COUNT(s->cells));
+    text_free(&line);
+}
+
+void sweep_lines_draw(struct sweep_lines *w)
+{
+    int columns = cli_columns(STDERR_FILENO) - 2;
+    struct text lines = {0};
+    uint64_t now = clock_ns();
+
+    if (cli_hung_up)
+        w->draws = false;
+    if (!w->draws || (w->drawn && now - w->drawn < REDRAW_MS * 1000000ull))
+        return;
+    w->drawn = now;
+    if (w->wire)
+        (void)wire_sweep_status(w->wire, w->number, &w->status);
+    add_running(w, columns, live_rows(STDERR_FILENO) - 2, &lines);
+    add_whole(w, columns, &lines);
+    live_draw(text_str(&lines));
+    text_free(&lines);
+}
+
 /* Cells that --max-cells leaves for later; of what is the same as another cell nothing is known yet. */
-static void say_more(const struct sweeper *w)
+static void say_more(const struct sweep_lines *w)
 {
     int64_t grid = w->wish->max_cells ? sweeps_possible(w->spec, 0) : 0;
     const struct wire_sweep_status *s = &w->status;
@@ -391,7 +430,7 @@ static void say_more(const struct sweeper *w)
 }
 
 /* What the sweep's name stands for beside these cells. */
-static void say_others(const struct sweeper *w)
+static void say_others(const struct sweep_lines *w)
 {
     struct listed *listed = listed_open(w->wish->name, false);
     size_t n = listed_others(listed);
@@ -419,7 +458,7 @@ static bool has_seeds(const struct spec_sweep *s)
 }
 
 /* --failed that was stopped left ends as they were: the same would have them anew. */
-static const char *also_failed(const struct sweeper *w)
+static const char *also_failed(const struct sweep_lines *w)
 {
     for (size_t i = 0; i < w->cells; i++)
         if (w->wish->failed && w->cell[i].known && w->cell[i].again && w->cell[i].state > WIRE_DONE)
@@ -427,7 +466,7 @@ static const char *also_failed(const struct sweeper *w)
     return "";
 }
 
-void sweep_talk_end(struct sweeper *w)
+void sweep_lines_summary(struct sweep_lines *w)
 {
     const struct wire_sweep_status *s = &w->status;
     const struct {
@@ -480,11 +519,53 @@ void sweep_talk_end(struct sweeper *w)
     text_free(&t);
 }
 
-void sweep_talk_free(struct sweeper *w)
+struct sweep_lines *sweep_lines_own(struct feed *feed, struct wire *wire, uint32_t number,
+                                    const struct spec_sweep *s, const struct sweep_wish *wish)
 {
+    struct sweep_lines *w = mem_new(1, sizeof *w);
+
+    *w = (struct sweep_lines){
+        .feed = feed, .wire = wire, .number = number, .spec = s, .wish = wish, .look = true};
+    w->draws = !wish->quiet && !wish->background && cli_terminal(STDERR_FILENO);
+    return w;
+}
+
+struct sweep_lines *sweep_lines_other(struct feed *feed, const struct sweep_wish *wish)
+{
+    struct sweep_lines *w = sweep_lines_own(feed, NULL, 0, NULL, wish);
+
+    w->told_before = true; /* all its cells are told */
+    return w;
+}
+
+bool sweep_lines_wait(const struct sweep_lines *w)
+{
+    return w->look;
+}
+
+const struct wire_sweep_status *sweep_lines_status(const struct sweep_lines *w)
+{
+    return &w->status;
+}
+
+bool sweep_lines_live(const struct sweep_lines *w)
+{
+    return w->now && w->now->live;
+}
+
+int64_t sweep_lines_ended(const struct sweep_lines *w)
+{
+    return w->ended;
+}
+
+void sweep_lines_free(struct sweep_lines *w)
+{
+    if (w->draws)
+        live_draw(NULL);
     for (size_t i = 0; i < w->shown_count; i++)
         free(w->shown[i].reason);
     free(w->shown);
     free(w->cell);
-    free(w->live);
+    live_sweep_free(w->now);
+    free(w);
 }
