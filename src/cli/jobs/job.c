@@ -369,11 +369,9 @@ static void hear_held(struct doing *d, const struct wire_queue *q)
 /* Nothing is followed, and nothing more comes. */
 static bool nothing_comes(const struct doing *d, const struct wire_queue *q)
 {
-    if (d->number)
-        return false;
-    return !d->job->queue ||
-           (!d->quitting && (q->state == WIRE_QUEUE_EMPTY ||
-                             (engine_is_stuck(d->engine) && stuck_all_ended(d->wire))));
+    return d->job->queue && !d->number && !d->quitting &&
+           (q->state == WIRE_QUEUE_EMPTY ||
+            (engine_is_stuck(d->engine) && stuck_all_ended(d->wire)));
 }
 
 static int pause_ms(const struct doing *d, bool live)
@@ -414,7 +412,8 @@ static bool loop(struct doing *d)
             d->missed = false;
         }
         ended |= d->refused && is_over(d);
-        if (ended && d->number == was && is_read(d))
+        over |= ended && !d->job->queue && is_read(d); /* its last words come behind on_end */
+        if (ended && d->job->queue && d->number == was && is_read(d))
             end_current(d, false);
         hear_held(d, &q);
         if (over || d->in_vain || nothing_comes(d, &q))
