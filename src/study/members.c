@@ -61,7 +61,7 @@ struct work {
 
 static const float *row_of(const struct work *w, int member, size_t image)
 {
-    return w->a->p + ((size_t)member * w->a->images + image) * (size_t)w->a->classes;
+    return w->a->p + ((size_t)member * w->a->n + image) * (size_t)w->a->classes;
 }
 
 /* n over k; whether it is at most STUDY_MOST_SETS. */
@@ -79,7 +79,7 @@ static double add_member(const struct work *w, int member, bool first)
 {
     size_t classes = (size_t)w->a->classes, right = 0;
 
-    for (size_t i = 0; i < w->a->images; i++) {
+    for (size_t i = 0; i < w->a->n; i++) {
         const float *row = row_of(w, member, i);
         double *sum = w->sum + i * classes;
 
@@ -87,7 +87,7 @@ static double add_member(const struct work *w, int member, bool first)
             sum[c] = (first ? 0 : sum[c]) + (double)row[c];
         right += answer_of(sum, w->a->classes) == w->a->labels[i];
     }
-    return (double)right / (double)w->a->images;
+    return (double)right / (double)w->a->n;
 }
 
 static void take_set(struct study_subsets *s, double acc)
@@ -178,7 +178,7 @@ static double log_of(const struct work *w, size_t member, size_t image)
     double p = (double)row_of(w, (int)member, image)[w->a->labels[image]];
 
     if (w->a->log_p)
-        return w->a->log_p[member * w->a->images + image];
+        return w->a->log_p[member * w->a->n + image];
     return log(p < LEAST ? LEAST : p);
 }
 
@@ -205,9 +205,9 @@ static void pass(struct study_members *s, const struct work *w)
     double *p = mem_new(classes, sizeof *p), *sum = w->sum;
     double *log_p = mem_new(members, sizeof *log_p);
     int *answer = mem_new(members, sizeof *answer);
-    double one = 1 / (double)w->a->images;
+    double one = 1 / (double)w->a->n;
 
-    for (size_t i = 0; i < w->a->images; i++) {
+    for (size_t i = 0; i < w->a->n; i++) {
         memset(sum, 0, classes * sizeof *sum);
         for (size_t m = 0; m < members; m++) {
             const float *row = row_of(w, (int)m, i);
@@ -226,10 +226,10 @@ static void pass(struct study_members *s, const struct work *w)
             p[c] = sum[c] / (double)members;
         count(&whole, p, w->a->classes, w->a->labels[i], log_mean(log_p, members));
     }
-    s->whole = model_of(&whole, w->a->images);
+    s->whole = model_of(&whole, w->a->n);
     for (size_t m = 0; m < members; m++) {
-        s->member[m] = model_of(&tally[m], w->a->images);
-        s->prefix[m] = round(s->prefix[m] * (double)w->a->images) / (double)w->a->images;
+        s->member[m] = model_of(&tally[m], w->a->n);
+        s->prefix[m] = round(s->prefix[m] * (double)w->a->n) / (double)w->a->n;
     }
     free(tally);
     free(p);
@@ -243,12 +243,12 @@ void study_members(struct study_members *s, const struct study_answers *a)
     int members = a->members;
     size_t n = (size_t)members;
 
-    *s = (struct study_members){.members = members, .images = a->images};
+    *s = (struct study_members){.members = members, .images = a->n};
     s->member = mem_new(n, sizeof *s->member);
     s->differ = mem_new(n * n, sizeof *s->differ);
     s->prefix = mem_new(n, sizeof *s->prefix);
     s->of = mem_new(n, sizeof *s->of);
-    w.sum = mem_new(a->images * (size_t)a->classes, sizeof *w.sum);
+    w.sum = mem_new(a->n * (size_t)a->classes, sizeof *w.sum);
     pass(s, &w);
     for (size_t m = 0; m < n; m++) {
         s->mean.acc += s->member[m].acc / members;

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "record/run/run.h"
+#include "study/answers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,13 +63,7 @@ struct study_members {
     struct study_subsets *of;          /* (members): of[k - 1] */
 };
 
-struct study_answers { /* to images; the caller's */
-    int members, classes;
-    size_t images;
-    const float *p;      /* probabilities (members, images, classes) */
-    const double *log_p; /* (members, images): logarithm of the label's, from the logits; or NULL */
-    const int64_t *labels; /* (images), below classes */
-};
+/* Of members, classes, n, p, log_p and labels alone. */
 void study_members(struct study_members *s, const struct study_answers *a);
 void study_members_free(struct study_members *s);
 

@@ -64,8 +64,8 @@ static void read_work(void *arg)
     if (!r->missing && safetensors_read(path, &file, &r->error) == ERR_OK &&
         predictview_make(&r->set, &file, path, &r->error) == ERR_OK)
         r->old =
-            r->set->epoch != r->epochs_done && time_of(r->folder, "checkpoint.safetensors") >
-                                                   time_of(r->folder, "predictions.safetensors");
+            r->set->of.epoch != r->epochs_done && time_of(r->folder, "checkpoint.safetensors") >
+                                                      time_of(r->folder, "predictions.safetensors");
     free(path);
 }
 
@@ -84,7 +84,7 @@ static void take_set(struct predictview *v, struct reading *r)
     v->old = r->old;
     v->state = PREDICTVIEW_SHOWN;
     v->pick.order = order < PREDICTVIEW_CLASS ? order : PREDICTVIEW_ALL;
-    if (v->pick.order == PREDICTVIEW_SPLIT && v->set->members < 2)
+    if (v->pick.order == PREDICTVIEW_SPLIT && v->set->of.members < 2)
         v->pick.order = PREDICTVIEW_ALL;
     predictview_pick(v->set, &v->pick);
     v->at = 0;
@@ -362,8 +362,8 @@ static void command(void *screen, struct text *out)
 
     text_add(out, "predict ");
     jobs_add_word(out, v->run ? v->run : "@");
-    if (v->set && v->set->epoch >= 0 && v->set->epoch != v->epochs_done)
-        text_addf(out, " --at %lld", (long long)v->set->epoch);
+    if (v->set && v->set->of.epoch >= 0 && v->set->of.epoch != v->epochs_done)
+        text_addf(out, " --at %lld", (long long)v->set->of.epoch);
     if (v->confusion) {
         text_add(out, " --confusion --classes");
         return;
@@ -385,7 +385,7 @@ static enum err_code write_table(void *screen, const char *form, struct paper *o
     if (v->confusion)
         study_confusion_table(&v->set->confusion, v->set->shown_as, &out->table);
     else
-        predictview_table(v->set, &v->pick, &out->table);
+        study_answers_table(&v->set->of, v->pick.image, v->pick.n, false, &out->table);
     return ERR_OK;
 }
 

@@ -109,9 +109,9 @@ void predictview_draw_confusion(struct predictview *v, struct grid *g, struct re
 
     predictview_add_facts(v, &facts);
     at = grid_bold(g, in, 0, 0, GRID_TEXT, "confusion matrix");
-    if (shows < v->set->classes)
+    if (shows < v->set->of.classes)
         at = grid_textf(g, in, 0, at, GRID_DIM, " of the %d classes with the most mistakes, of %d",
-                        shows, v->set->classes);
+                        shows, v->set->of.classes);
     if (text_width(text_str(&facts)) + 2 > in.columns - at) /* the first of them says most */
         facts.s[strcspn(text_str(&facts), ",")] = 0;
     grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));

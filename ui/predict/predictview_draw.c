@@ -25,16 +25,16 @@ static void add_weights(const struct predictview *v, bool rank, struct text *out
 {
     const struct predictview_set *s = v->set;
 
-    if (!s || s->epoch < 0)
+    if (!s || s->of.epoch < 0)
         return;
-    text_addf(out, "  weights of epoch %lld", (long long)s->epoch);
+    text_addf(out, "  weights of epoch %lld", (long long)s->of.epoch);
     if (!rank)
         return;
-    if (s->epoch == v->best_epoch && s->epoch == v->epochs_done)
+    if (s->of.epoch == v->best_epoch && s->of.epoch == v->epochs_done)
         text_addf(out, " (best, picked on %s, and last)", v->by_valid ? "validation" : "test");
-    else if (s->epoch == v->best_epoch)
+    else if (s->of.epoch == v->best_epoch)
         text_addf(out, " (best, picked on %s)", v->by_valid ? "validation" : "test");
-    else if (s->epoch == v->epochs_done)
+    else if (s->of.epoch == v->epochs_done)
         text_add(out, " (last)");
 }
 
@@ -64,13 +64,13 @@ void predictview_add_facts(const struct predictview *v, struct text *out)
 
     text_add(out, "accuracy ");
     share_tell(out, s->acc);
-    for (int m = 0; m < s->members; m++) {
+    for (int m = 0; m < s->of.members; m++) {
         least = fmin(least, s->member_acc[m]);
         most = fmax(most, s->member_acc[m]);
     }
-    if (s->members < 2)
+    if (s->of.members < 2)
         return;
-    text_addf(out, ", %d members ", s->members);
+    text_addf(out, ", %d members ", s->of.members);
     share_add(out, least);
     text_add(out, " to ");
     share_tell(out, most);
@@ -81,7 +81,7 @@ void predictview_add_facts(const struct predictview *v, struct text *out)
 static void draw_sentence(const struct predictview_set *s, size_t i, struct grid *g, struct rect in,
                           int row)
 {
-    bool wrong = s->answer[i] != s->labels[i];
+    bool wrong = s->of.answer[i] != s->of.labels[i];
     char number[TEXT_NUMBER_ROOM];
     struct text words = {0};
     int at;
@@ -89,17 +89,17 @@ static void draw_sentence(const struct predictview_set *s, size_t i, struct grid
     text_addf(&words, "%s %s", predictview_noun(s), text_count(number, i));
     at = grid_bold(g, in, row, 0, GRID_TEXT, text_str(&words)) + 2;
     text_clear(&words);
-    text_addf(&words, "%s %.3f, %s", s->name[s->answer[i]], (double)predictview_highest(s, i),
+    text_addf(&words, "%s %.3f, %s", s->name[s->of.answer[i]], study_answers_highest(&s->of, i),
               wrong ? "wrong: it is " : "right");
     if (wrong)
-        text_addf(&words, "%s", s->name[s->labels[i]]);
+        text_addf(&words, "%s", s->name[s->of.labels[i]]);
     at = grid_cut(g, in, row, at, in.columns - at, wrong ? GRID_BAD : GRID_GOOD, false,
                   text_str(&words));
     text_clear(&words);
-    if (s->members > 1 && s->others[i])
-        text_addf(&words, "; %d of %d members differ", s->others[i], s->members);
-    else if (s->members > 1)
-        text_addf(&words, "; all %d members agree", s->members);
+    if (s->of.members > 1 && s->of.others[i])
+        text_addf(&words, "; %d of %d members differ", s->of.others[i], s->of.members);
+    else if (s->of.members > 1)
+        text_addf(&words, "; all %d members agree", s->of.members);
     grid_cut(g, in, row, at, in.columns - at, GRID_DIM, false, text_str(&words));
     text_free(&words);
 }
@@ -110,7 +110,7 @@ struct classes { /* the classes that are shown, in this order */
 };
 
 struct likely {
-    float p;
+    double p;
     int class;
 };
 
@@ -126,23 +126,23 @@ static int most_likely_first(const void *a, const void *b)
 /* All in their order where there is room, else the most probable ones, the label's among them. */
 static struct classes choose_classes(const struct predictview_set *s, size_t i, int room)
 {
-    struct likely *all = mem_new((size_t)s->classes, sizeof *all);
-    struct classes c = {mem_new((size_t)s->classes, sizeof *c.class), s->classes};
+    struct likely *all = mem_new((size_t)s->of.classes, sizeof *all);
+    struct classes c = {mem_new((size_t)s->of.classes, sizeof *c.class), s->of.classes};
     bool has_label = false;
 
-    for (int k = 0; k < s->classes; k++) {
-        all[k] = (struct likely){s->mean[i * (size_t)s->classes + (size_t)k], k};
+    for (int k = 0; k < s->of.classes; k++) {
+        all[k] = (struct likely){s->of.mean[i * (size_t)s->of.classes + (size_t)k], k};
         c.class[k] = k;
     }
-    if (room < s->classes) {
-        qsort(all, (size_t)s->classes, sizeof *all, most_likely_first);
+    if (room < s->of.classes) {
+        qsort(all, (size_t)s->of.classes, sizeof *all, most_likely_first);
         c.n = room < 0 ? 0 : room;
         for (int k = 0; k < c.n; k++) {
             c.class[k] = all[k].class;
-            has_label |= all[k].class == s->labels[i];
+            has_label |= all[k].class == s->of.labels[i];
         }
         if (c.n > 1 && !has_label)
-            c.class[c.n - 1] = (int)s->labels[i];
+            c.class[c.n - 1] = (int)s->of.labels[i];
     }
     free(all);
     return c;
@@ -152,7 +152,7 @@ static int names_width(const struct predictview_set *s, int most)
 {
     int width = 4;
 
-    for (int k = 0; k < s->classes; k++)
+    for (int k = 0; k < s->of.classes; k++)
         if (text_width(s->name[k]) > width)
             width = text_width(s->name[k]);
     return width < most ? width : most;
@@ -179,9 +179,9 @@ static int member_wide(int digits)
 static void draw_members(const struct predictview_set *s, size_t i, int class, struct grid *g,
                          struct rect in, int row, int digits)
 {
-    for (int m = 0; m < s->members; m++) {
-        float p = s->p[((size_t)m * s->n + i) * (size_t)s->classes + (size_t) class];
-        bool own = predictview_answer(s, m, i) == class;
+    for (int m = 0; m < s->of.members; m++) {
+        float p = s->of.p[((size_t)m * s->of.n + i) * (size_t)s->of.classes + (size_t) class];
+        bool own = study_answers_of(&s->of, m, i) == class;
 
         if (digits)
             grid_textf(g, in, row, m * member_wide(digits), own ? GRID_TEXT : GRID_DIM, "%.*f",
@@ -194,14 +194,16 @@ static void draw_members(const struct predictview_set *s, size_t i, int class, s
 /* Three digits of each member, or two, or (0) a column of one cell. */
 static int member_digits(const struct predictview_set *s, int room)
 {
-    if (s->members < 2)
+    if (s->of.members < 2)
         return 0;
-    return room >= member_wide(3) * s->members ? 3 : room >= member_wide(2) * s->members ? 2 : 0;
+    return room >= member_wide(3) * s->of.members   ? 3
+           : room >= member_wide(2) * s->of.members ? 2
+                                                    : 0;
 }
 
 static int members_width(const struct predictview_set *s, int digits)
 {
-    return s->members < 2 ? 0 : digits ? member_wide(digits) * s->members : s->members + 1;
+    return s->of.members < 2 ? 0 : digits ? member_wide(digits) * s->of.members : s->of.members + 1;
 }
 
 #define MARK_WIDE  2 /* in front of a class's name */
@@ -219,8 +221,8 @@ static void draw_heads(const struct predictview_set *s, struct grid *g, struct r
 {
     struct rect right = rect_behind(in, value + VALUE_WIDE);
 
-    grid_text(g, in, 0, value + 1, GRID_HEAD, s->members > 1 ? "mean" : "p");
-    for (int m = 0; s->members > 1 && m < s->members; m++)
+    grid_text(g, in, 0, value + 1, GRID_HEAD, s->of.members > 1 ? "mean" : "p");
+    for (int m = 0; s->of.members > 1 && m < s->of.members; m++)
         grid_textf(g, right, 0, digits ? m * member_wide(digits) : m, GRID_HEAD, "%d",
                    digits ? m : m % 10);
 }
@@ -238,16 +240,15 @@ static void draw_classes(const struct predictview_set *s, size_t i, struct grid 
     draw_heads(s, g, in, left + bar, digits);
     for (int k = 0; k < c.n; k++) {
         int class = c.class[k], row = k + 1;
-        float p = s->mean[i * (size_t)s->classes + (size_t) class];
-        bool label = class == s->labels[i], said = class == s->answer[i];
+        double p = s->of.mean[i * (size_t)s->of.classes + (size_t) class];
+        bool label = class == s->of.labels[i], said = class == s->of.answer[i];
         int role = label ? GRID_GOOD : said ? GRID_BAD : GRID_TEXT;
 
         grid_text(g, in, row, 0, role, label ? "●" : said ? "×" : " ");
         grid_cut(g, in, row, MARK_WIDE, names, role, false, s->name[class]);
-        grid_bar(g, in, row, left, bar, (double)p, role == GRID_TEXT ? GRID_BAR : role);
-        grid_textf(g, in, row, left + bar + 1, p >= 0.0005f ? GRID_TEXT : GRID_DIM, "%.3f",
-                   (double)p);
-        if (s->members > 1)
+        grid_bar(g, in, row, left, bar, p, role == GRID_TEXT ? GRID_BAR : role);
+        grid_textf(g, in, row, left + bar + 1, p >= 0.0005 ? GRID_TEXT : GRID_DIM, "%.3f", p);
+        if (s->of.members > 1)
             draw_members(s, i, class, g, right, row, digits);
     }
     free(c.class);
@@ -256,13 +257,14 @@ static void draw_classes(const struct predictview_set *s, size_t i, struct grid 
 /* Returns how many columns the image took. */
 static int draw_pixels(const struct predictview_set *s, size_t i, struct grid *g, struct rect in)
 {
-    uint8_t *bytes = predictview_bytes(s, i);
-    struct tile t = {bytes, s->h, s->w, s->c == 3 ? 3 : 1};
+    uint8_t *bytes = study_answers_bytes(&s->of, i);
+    struct tile t = {bytes, s->of.shape.h, s->of.shape.w, s->of.shape.c == 3 ? 3 : 1};
     struct rect took;
 
-    if (s->c != 1 && s->c != 3) { /* what it would look like, nobody knows: its first channel */
-        for (int k = 0; k < s->h * s->w; k++)
-            bytes[k] = bytes[k * s->c];
+    if (s->of.shape.c != 1 &&
+        s->of.shape.c != 3) { /* what it would look like, nobody knows: its first channel */
+        for (int k = 0; k < s->of.shape.h * s->of.shape.w; k++)
+            bytes[k] = bytes[k * s->of.shape.c];
     }
     took = tile_grid(&t, g, in);
     free(bytes);
@@ -289,7 +291,7 @@ static void draw_image(const struct predictview *v, struct grid *g, struct rect 
 /* Two names of classes, and what stands around them. */
 static int list_width(const struct predictview_set *s, int names)
 {
-    return 2 * names + 17 + (s->members > 1 ? 5 : 0);
+    return 2 * names + 17 + (s->of.members > 1 ? 5 : 0);
 }
 
 /* What a name may take beside the image and so many digits of each member. */
@@ -321,25 +323,25 @@ static void draw_list(struct predictview *v, struct grid *g, struct rect in)
     grid_right(g, in, 0, 6, GRID_HEAD, predictview_noun(s));
     grid_text(g, in, 0, 8, GRID_HEAD, "label");
     grid_text(g, in, 0, 9 + name, GRID_HEAD, "answer");
-    grid_right(g, in, 0, in.columns - (s->members > 1 ? 7 : 2), GRID_HEAD, "p");
-    if (s->members > 1)
+    grid_right(g, in, 0, in.columns - (s->of.members > 1 ? 7 : 2), GRID_HEAD, "p");
+    if (s->of.members > 1)
         grid_right(g, in, 0, in.columns - 2, GRID_HEAD, "diff");
     v->list_first = grid_first(v->list_first, v->at, v->pick.n, (int)rows);
     v->list_at = rect_below(in, 1);
     for (size_t row = 0; row < rows && v->list_first + row < v->pick.n; row++) {
         size_t i = v->pick.image[v->list_first + row];
-        bool wrong = s->answer[i] != s->labels[i];
+        bool wrong = s->of.answer[i] != s->of.labels[i];
         int line = (int)row + 1;
         char number[TEXT_NUMBER_ROOM];
 
         grid_right(g, in, line, 6, GRID_DIM, text_count(number, i));
-        grid_cut(g, in, line, 8, name, GRID_TEXT, false, s->name[s->labels[i]]);
+        grid_cut(g, in, line, 8, name, GRID_TEXT, false, s->name[s->of.labels[i]]);
         grid_cut(g, in, line, 9 + name, name, wrong ? GRID_BAD : GRID_TEXT, false,
-                 s->name[s->answer[i]]);
-        snprintf(number, sizeof number, "%.3f", (double)predictview_highest(s, i));
-        grid_right(g, in, line, in.columns - (s->members > 1 ? 7 : 2), GRID_TEXT, number);
-        snprintf(number, sizeof number, "%d", s->others[i]);
-        if (s->members > 1)
+                 s->name[s->of.answer[i]]);
+        snprintf(number, sizeof number, "%.3f", study_answers_highest(&s->of, i));
+        grid_right(g, in, line, in.columns - (s->of.members > 1 ? 7 : 2), GRID_TEXT, number);
+        snprintf(number, sizeof number, "%d", s->of.others[i]);
+        if (s->of.members > 1)
             grid_right(g, in, line, in.columns - 2, GRID_DIM, number);
         if (v->list_first + row == v->at)
             grid_paint(g, in, line, 0, in.columns - 1, GRID_CHOSEN);

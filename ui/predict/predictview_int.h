@@ -6,9 +6,7 @@
 
 #include "draw/board.h"
 #include "draw/tile.h"
-#include "record/file/safetensors.h"
-#include "study/confusion.h"
-#include "study/table.h"
+#include "study/answers.h"
 #include "ui/app/app.h"
 
 /* ---- what the models of a run say ---- */
@@ -16,40 +14,24 @@
 #define PREDICTVIEW_MOST_CLASSES 64 /* of a confusion matrix: it grows by their square */
 
 struct predictview_set {
-    int64_t epoch; /* of the weights; -1: the file does not say */
-    int members, classes, h, w, c;
-    size_t n;
-    bool bytes;                          /* images are 0 to 255, else floats */
-    const char *images;                  /* (n, h, w, c); floats may lie anywhere */
-    int64_t *labels;                     /* (n) */
-    float *p;                            /* (members, n, classes) */
-    float *mean;                         /* (n, classes): the average over members */
-    int *answer;                         /* (n): the whole's, the lowest class of equals */
-    int *others;                         /* (n): how many members answer otherwise */
+    struct study_answers of;
     char **name;                         /* (classes), never NULL */
-    char **column;                       /* (c) of a table whose file has a header, else NULL */
     double acc, *member_acc;             /* (members) */
     size_t *labelled, *answered, *right; /* (classes): images of a label, of an answer, of both */
     int *shown; /* (confusion.classes), rising: those with the most mistakes, at most so many */
     char **shown_as; /* (confusion.classes): their names, of name */
     struct study_confusion confusion;
-    struct safetensors file; /* holds the images */
 };
 
 /* Takes file over, whether it can be used or not. path: for errors. */
 enum err_code predictview_make(struct predictview_set **out, struct safetensors *file,
                                const char *path, struct err *e) MUST_USE;
 void predictview_free(struct predictview_set *s);
-float predictview_highest(const struct predictview_set *s, size_t image);
-int predictview_answer(const struct predictview_set *s, int member, size_t image);
-/* An image's bytes, floats between their least and largest; freed by the caller. */
-uint8_t *predictview_bytes(const struct predictview_set *s, size_t image);
 
 /* ---- rows of tables ---- */
 
 bool predictview_is_table(const struct predictview_set *s);
 const char *predictview_noun(const struct predictview_set *s); /* "row", "image" */
-void predictview_name_columns(struct predictview_set *s);
 /* The values of a row, their names before them; returns how many columns they took. */
 int predictview_draw_values(const struct predictview_set *s, size_t image, struct grid *g,
                             struct rect in);
@@ -75,10 +57,6 @@ void predictview_add_pick(const struct predictview_set *s, const struct predictv
                           struct text *out);
 /* The class of that name or number, or of a part of its name; -1. */
 int predictview_class(const struct predictview_set *s, const char *word);
-/* A row an image, as `predict --csv`. */
-void predictview_table(const struct predictview_set *s, const struct predictview_pick *pick,
-                       struct study_table *out);
-
 /* ---- the screen ---- */
 
 enum predictview_state {

@@ -64,9 +64,9 @@ const struct screen_key *predictview_hints(void *screen)
     if (!v->set)
         return v->run ? empty_keys : no_keys;
     screen_hints(hints, v->confusion ? board_keys : predictview_keys,
-                 v->confusion          ? "UEcmn"
-                 : v->set->members < 2 ? "mcu/ga" /* nobody is there to disagree */
-                                       : "mcdu/ga");
+                 v->confusion             ? "UEcmn"
+                 : v->set->of.members < 2 ? "mcu/ga" /* nobody is there to disagree */
+                                          : "mcdu/ga");
     if (v->confusion && predictview_is_table(v->set)) {
         screen_hint(hints, "Enter", "its rows");
         screen_hint(hints, "c", "rows");
@@ -81,7 +81,7 @@ static int clamped(int64_t value, int64_t most)
 
 static void choose(struct predictview *v, enum predictview_order order)
 {
-    if (order == PREDICTVIEW_SPLIT && v->set->members < 2) {
+    if (order == PREDICTVIEW_SPLIT && v->set->of.members < 2) {
         app_say(v->app, GRID_DIM, "This run has one model: there is nobody to disagree.");
         return;
     }
@@ -102,7 +102,7 @@ static void class_entered(void *user, const char *text)
     if (class < 0) {
         app_prompt_again(v->app, text);
         app_say(v->app, GRID_WARN, "No class is called %s; there are %d, from %s to %s.", text,
-                v->set->classes, v->set->name[0], v->set->name[v->set->classes - 1]);
+                v->set->of.classes, v->set->name[0], v->set->name[v->set->of.classes - 1]);
         return;
     }
     v->pick.label = class;
@@ -116,10 +116,10 @@ static void number_entered(void *user, const char *text)
 
     if (!text || !v->set)
         return;
-    if (!text_to_int(text, &number) || number < 0 || number >= (int64_t)v->set->n) {
+    if (!text_to_int(text, &number) || number < 0 || number >= (int64_t)v->set->of.n) {
         app_prompt_again(v->app, text);
         app_say(v->app, GRID_WARN, "%ss are numbered from 0 to %zu.",
-                predictview_is_table(v->set) ? "Row" : "Image", v->set->n - 1);
+                predictview_is_table(v->set) ? "Row" : "Image", v->set->of.n - 1);
         return;
     }
     for (size_t i = 0; i < v->pick.n; i++) {

@@ -2,13 +2,10 @@
  * model saw them. */
 #include "ui/predict/predictview_int.h"
 
-#include "base/mem.h"
 #include "draw/ink/words.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NAME_MOST  24
 #define VALUE_WIDE 9
@@ -16,7 +13,7 @@
 
 bool predictview_is_table(const struct predictview_set *s)
 {
-    return s->h == 1 && s->w == 1;
+    return s->of.shape.h == 1 && s->of.shape.w == 1;
 }
 
 const char *predictview_noun(const struct predictview_set *s)
@@ -24,38 +21,18 @@ const char *predictview_noun(const struct predictview_set *s)
     return predictview_is_table(s) ? "row" : "image";
 }
 
-void predictview_name_columns(struct predictview_set *s)
-{
-    const char *names = safetensors_note(&s->file, "chorus.column_names");
-    char *copy, *rest;
-
-    if (!names || !predictview_is_table(s))
-        return;
-    copy = rest = mem_text(names);
-    s->column = mem_new((size_t)s->c, sizeof *s->column);
-    for (int k = 0; k < s->c; k++) {
-        const char *name = strsep(&rest, "\n");
-
-        s->column[k] = name && *name ? mem_text(name) : mem_textf("value %d", k + 1);
-    }
-    free(copy);
-}
-
 static double value_of(const struct predictview_set *s, size_t image, int column)
 {
-    size_t at = image * (size_t)s->c + (size_t)column;
-    float value;
+    size_t at = image * (size_t)s->of.shape.c + (size_t)column;
 
-    if (s->bytes)
-        return (uint8_t)s->images[at];
-    memcpy(&value, s->images + at * sizeof value, sizeof value);
-    return (double)value;
+    return s->of.bytes ? ((const uint8_t *)s->of.images)[at]
+                       : (double)((const float *)s->of.images)[at];
 }
 
 static void name_of(const struct predictview_set *s, int column, struct text *out)
 {
-    if (s->column)
-        text_add_clean(out, s->column[column]);
+    if (s->of.column_names && s->of.column_names[column])
+        text_add_clean(out, s->of.column_names[column]);
     else
         text_addf(out, "value %d", column + 1);
 }
@@ -65,7 +42,7 @@ static int names_width(const struct predictview_set *s, int columns)
     int width = 5, most = columns - VALUE_WIDE < NAME_MOST ? columns - VALUE_WIDE : NAME_MOST;
     struct text name = {0};
 
-    for (int k = 0; k < s->c && width < most; k++) {
+    for (int k = 0; k < s->of.shape.c && width < most; k++) {
         text_clear(&name);
         name_of(s, k, &name);
         width = text_width(text_str(&name)) > width ? text_width(text_str(&name)) : width;
@@ -85,7 +62,7 @@ static void draw_value(const struct predictview_set *s, size_t image, int column
     words_add_cut(&cut, text_str(&name), names, g->ascii);
     grid_text(g, in, 0, 0, GRID_DIM, text_str(&cut));
     snprintf(number, sizeof number,
-             s->bytes             ? "%.0f"
+             s->of.bytes          ? "%.0f"
              : fabs(value) < 1000 ? "%.3f"
                                   : "%.4g",
              value);
@@ -103,14 +80,14 @@ int predictview_draw_values(const struct predictview_set *s, size_t image, struc
     if (rows < 1 || names < 1)
         return 0;
     across = (in.columns + APART) / each < 1 ? 1 : (in.columns + APART) / each;
-    shown = s->c <= across * rows ? s->c : across * rows;
+    shown = s->of.shape.c <= across * rows ? s->of.shape.c : across * rows;
     rows = shown < rows ? shown : rows; /* below each other first */
     used = (shown + rows - 1) / rows * each - APART;
     head = grid_text(g, in, 0, 0, GRID_HEAD, "what the model sees");
     for (int k = 0; k < shown; k++)
         draw_value(s, image, k, g, rect_behind(rect_below(in, 1 + k % rows), k / rows * each),
                    names);
-    if (shown < s->c)
-        grid_textf(g, in, 1 + rows, 0, GRID_DIM, "and %d more", s->c - shown);
+    if (shown < s->of.shape.c)
+        grid_textf(g, in, 1 + rows, 0, GRID_DIM, "and %d more", s->of.shape.c - shown);
     return used > head ? used : head;
 }

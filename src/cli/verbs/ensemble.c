@@ -48,7 +48,7 @@ static bool same_images(const struct average *j, size_t i)
 {
     const struct spec *a = &j->run[0].run.spec, *b = &j->run[i].run.spec;
 
-    if (predictions_same_images(&j->part[0], &j->part[i]))
+    if (study_answers_same_images(&j->part[0], &j->part[i]))
         return true;
     return !j->part[0].bytes && !j->part[i].bytes && !strcmp(a->data, b->data) &&
            a->test_limit == b->test_limit;
@@ -56,7 +56,7 @@ static bool same_images(const struct average *j, size_t i)
 
 static enum err_code check_part(const struct average *j, size_t i, struct err *e)
 {
-    const struct predictions *a = &j->part[0], *b = &j->part[i];
+    const struct study_answers *a = &j->part[0], *b = &j->part[i];
 
     if (a->n != b->n || a->classes != b->classes)
         return err_set(
@@ -89,7 +89,7 @@ static bool same_settings(const struct average *j, size_t i, size_t k, const int
  * are known, it says the same of all images, to the bit. Averaged with itself it only weighs more. */
 static bool find_twin(const struct average *j, size_t i, size_t k, int model[2])
 {
-    const struct predictions *own = &j->part[i], *other = &j->part[k];
+    const struct study_answers *own = &j->part[i], *other = &j->part[k];
     size_t n = own->n * (size_t)own->classes;
 
     for (int a = 0; a < j->models[i].models; a++)
@@ -198,8 +198,7 @@ static enum err_code check_runs(const struct average *j, struct err *e)
 
 static enum err_code join_parts(struct average *j, struct err *e)
 {
-    struct predictions *all = &j->all;
-    struct study_answers answers;
+    struct study_answers *all = &j->all;
     size_t row, at = 0;
 
     TRY(check_runs(j, e));
@@ -212,12 +211,12 @@ static enum err_code join_parts(struct average *j, struct err *e)
         all->members += j->part[i].members;
     }
     TRY(refuse_twins(j, e));
-    *all = (struct predictions){.epoch = average_last_epoch(j),
-                                .members = all->members,
-                                .classes = j->part[0].classes,
-                                .n = j->part[0].n,
-                                .shape = j->part[0].shape,
-                                .bytes = j->part[0].bytes};
+    *all = (struct study_answers){.epoch = average_last_epoch(j),
+                                  .members = all->members,
+                                  .classes = j->part[0].classes,
+                                  .n = j->part[0].n,
+                                  .shape = j->part[0].shape,
+                                  .bytes = j->part[0].bytes};
     row = all->n * (size_t)all->classes;
     all->p = mem_try((size_t)all->members * row, sizeof *all->p);
     if (!all->p)
@@ -229,8 +228,7 @@ static enum err_code join_parts(struct average *j, struct err *e)
     }
     join_logs(j);
     all->labels = j->part[0].labels;
-    answers = predictions_answers(all);
-    study_members(&j->study, &answers);
+    study_members(&j->study, all);
     all->labels = NULL; /* the first part's */
     return ERR_OK;
 }
@@ -340,12 +338,12 @@ static int ensemble(const struct record_entry *runs, size_t count, bool csv, boo
     else
         code = print(&j, &folder, csv, json);
     for (size_t i = 0; i < count; i++)
-        predictions_free(&j.part[i]);
+        study_answers_free(&j.part[i]);
     for (size_t i = 0; i < count; i++)
         averaged_free(&j.models[i]);
     free(j.models);
     free(j.part);
-    predictions_free(&j.all);
+    study_answers_free(&j.all);
     study_members_free(&j.study);
     text_free(&folder);
     return code;

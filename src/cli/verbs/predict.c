@@ -8,7 +8,7 @@
 #include "cli/args/options.h"
 #include "cli/out/overwrite.h"
 #include "cli/out/print.h"
-#include "cli/out/report/predictions_print.h"
+#include "cli/out/report/predictions.h"
 #include "cli/out/results.h"
 #include "cli/out/table.h"
 #include "cli/verbs.h"
@@ -43,91 +43,35 @@ static const struct cli_usage usage = {
     "training. A file that chorus did not write is not replaced. Where the GPU that a run was trained on\n"
     "is not, the answers are computed on what there is, the same up to rounding.\n"};
 
-enum order { ORDER_FILE, ORDER_WORST, ORDER_SPLIT, ORDER_SURE, ORDER_UNSURE };
-
 struct wish {
     const char *at, *csv;
     const char *first, *worst, *split, *sure, *unsure, *label, *answer;
     int of_label, of_answer; /* -1: of every class */
     bool json, confusion, classes, members, draw, invert;
-    enum order order;
+    enum study_order order;
     int64_t rows;
 };
 
-static bool is_table(const struct predictions *p)
+static bool is_table(const struct study_answers *p)
 {
     return p->shape.h == 1 && p->shape.w == 1;
 }
 
-static const char *one_of(const struct predictions *p)
+static const char *one_of(const struct study_answers *p)
 {
     return is_table(p) ? "row" : "image";
 }
 
-/* ---- which images ---- */
-
-static int by_key(const void *a, const void *b)
-{
-    const struct predict_pick *x = a, *y = b;
-
-    if (isnan(x->key) || isnan(y->key)) { /* of weights that are not finite: last */
-        if (!isnan(x->key) || !isnan(y->key))
-            return isnan(x->key) ? 1 : -1;
-    } else if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return (x->image > y->image) - (x->image < y->image);
-}
-
-static int others(const struct predictions *p, size_t image)
-{
-    int whole = predictions_answer(p, -1, image), n = 0;
-
-    for (int m = 0; m < p->members; m++)
-        n += predictions_answer(p, m, image) != whole;
-    return n;
-}
-
-/* The images in the order that was asked for; the caller frees *out. */
-static size_t pick_images(const struct predictions *p, const struct wish *w,
-                          struct predict_pick **out)
-{
-    struct predict_pick *pick = mem_new(p->n + 1, sizeof *pick);
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->n; i++) {
-        double right = p->mean[i * (size_t)p->classes + (size_t)p->labels[i]], key = 0;
-
-        if ((w->order == ORDER_WORST && predictions_answer(p, -1, i) == p->labels[i]) ||
-            (w->of_label >= 0 && p->labels[i] != w->of_label) ||
-            (w->of_answer >= 0 && predictions_answer(p, -1, i) != w->of_answer))
-            continue;
-        if (w->order == ORDER_WORST)
-            key = right;
-        else if (w->order == ORDER_SPLIT)
-            key = -others(p, i) + predictions_highest(p, i); /* among equals the least sure */
-        else if (w->order == ORDER_SURE)
-            key = -predictions_highest(p, i);
-        else if (w->order == ORDER_UNSURE)
-            key = predictions_highest(p, i);
-        pick[n++] = (struct predict_pick){i, key};
-    }
-    if (w->order != ORDER_FILE)
-        qsort(pick, n, sizeof *pick, by_key);
-    *out = pick;
-    return (int64_t)n < w->rows ? n : (size_t)w->rows;
-}
-
 /* ---- for people ---- */
 
-static void add_class(const struct predictions *p, int class, struct text *out)
+static void add_class(const struct study_answers *p, int class, struct text *out)
 {
     text_addf(out, "%d", class);
     if (p->class_names && p->class_names[class])
         text_addf(out, " %s", p->class_names[class]);
 }
 
-static void add_class_cell(struct cli_table *t, const struct predictions *p, int class)
+static void add_class_cell(struct cli_table *t, const struct study_answers *p, int class)
 {
     struct text cell = {0};
 
@@ -136,7 +80,7 @@ static void add_class_cell(struct cli_table *t, const struct predictions *p, int
     text_free(&cell);
 }
 
-static void add_table(const struct predictions *p, const struct predict_pick *pick, size_t count,
+static void add_table(const struct study_answers *p, const size_t *pick, size_t count,
                       struct text *out)
 {
     struct cli_table t;
@@ -147,16 +91,16 @@ static void add_table(const struct predictions *p, const struct predict_pick *pi
         text_addf(&head, "|member %d", m);
     cli_table_start(&t, text_str(&head));
     for (size_t k = 0; k < count; k++) {
-        size_t i = pick[k].image;
-        int said = predictions_answer(p, -1, i);
+        size_t i = pick[k];
+        int said = p->answer[i];
 
         cli_table_addf(&t, "%zu", i);
         add_class_cell(&t, p, (int)p->labels[i]);
         add_class_cell(&t, p, said);
         cli_table_add(&t, said == p->labels[i] ? "" : "wrong");
-        cli_table_addf(&t, "%.4f", predictions_highest(p, i));
+        cli_table_addf(&t, "%.4f", study_answers_highest(p, i));
         for (int m = 0; p->members > 1 && m < p->members; m++) {
-            int own = predictions_answer(p, m, i);
+            int own = study_answers_of(p, m, i);
             size_t at = ((size_t)m * p->n + i) * (size_t)p->classes + (size_t)own;
 
             cli_table_addf(&t, "%d %.4f", own, (double)p->p[at]);
@@ -165,27 +109,6 @@ static void add_table(const struct predictions *p, const struct predict_pick *pi
     cli_table_text(&t, out);
     cli_table_free(&t);
     text_free(&head);
-}
-
-/* Bytes of an image: floats between their least and largest. The caller frees it. */
-static uint8_t *bytes_of(const struct predictions *p, size_t image)
-{
-    size_t n = (size_t)p->shape.h * (size_t)p->shape.w * (size_t)p->shape.c;
-    uint8_t *bytes = mem_new(n, 1);
-    const float *values = (const float *)p->images + image * n;
-    float lo = INFINITY, hi = -INFINITY;
-
-    if (p->bytes) {
-        memcpy(bytes, (const uint8_t *)p->images + image * n, n);
-        return bytes;
-    }
-    for (size_t i = 0; i < n; i++) {
-        lo = fminf(lo, values[i]);
-        hi = fmaxf(hi, values[i]);
-    }
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = (uint8_t)lroundf(hi > lo ? 255 * (values[i] - lo) / (hi - lo) : 0);
-    return bytes;
 }
 
 static void add_bar(struct text *out, double part, int length)
@@ -200,7 +123,7 @@ static void add_bar(struct text *out, double part, int length)
 #define MEMBERS_DRAWN 4
 
 /* The bar has what a terminal has room for beside an image, a name and the probabilities. */
-static int bar_length(const struct predictions *p)
+static int bar_length(const struct study_answers *p)
 {
     int members = p->members > MEMBERS_DRAWN ? MEMBERS_DRAWN : p->members > 1 ? p->members : 0;
     int room = cli_limit(STDOUT_FILENO) - (is_table(p) ? 0 : p->shape.w + 2) - 22 - 6 * members;
@@ -209,9 +132,9 @@ static int bar_length(const struct predictions *p)
 }
 
 /* What stands beside line number `line` of an image: who says what. */
-static void add_beside(const struct predictions *p, size_t image, int line, struct text *out)
+static void add_beside(const struct study_answers *p, size_t image, int line, struct text *out)
 {
-    int said = predictions_answer(p, -1, image);
+    int said = p->answer[image];
     int rows = p->classes < CLASSES_DRAWN ? p->classes : CLASSES_DRAWN;
     struct text name = {0};
 
@@ -234,14 +157,14 @@ static void add_beside(const struct predictions *p, size_t image, int line, stru
                 out, " %.3f",
                 (double)p->p[((size_t)m * p->n + image) * (size_t)p->classes + (size_t)line - 1]);
     } else if (line == rows + 1 && p->members > 1) {
-        text_addf(out, "%d of %d members say otherwise", others(p, image), p->members);
+        text_addf(out, "%d of %d members say otherwise", p->others[image], p->members);
     }
     text_free(&name);
 }
 
-static void draw_image(const struct predictions *p, size_t image, struct text *out)
+static void draw_image(const struct study_answers *p, size_t image, struct text *out)
 {
-    uint8_t *bytes = bytes_of(p, image);
+    uint8_t *bytes = study_answers_bytes(p, image);
     struct tile t = {bytes, p->shape.h, p->shape.w, p->shape.c == 3 ? 3 : 1};
     bool colours = cli_colours(STDOUT_FILENO) && cli_utf8();
     int lines = is_table(p) ? 0 : tile_lines(&t);
@@ -266,7 +189,7 @@ static void draw_image(const struct predictions *p, size_t image, struct text *o
     free(bytes);
 }
 
-static void add_accuracy(const struct predictions *p, const struct study_members *s,
+static void add_accuracy(const struct study_answers *p, const struct study_members *s,
                          struct text *out)
 {
     char acc[TEXT_NUMBER_ROOM], high[TEXT_NUMBER_ROOM], loss[LOSS_ROOM];
@@ -288,17 +211,70 @@ static void add_accuracy(const struct predictions *p, const struct study_members
 
 /* ---- for programs ---- */
 
-static int write_csv(const struct predictions *p, const struct wish *w,
-                     const struct predict_pick *pick, size_t count)
+static void add_row(const struct study_answers *p, int member, size_t image, struct text *out)
+{
+    size_t classes = (size_t)p->classes, at = image * classes;
+
+    text_add(out, "[");
+    for (size_t c = 0; c < classes; c++) {
+        text_add(out, c ? ", " : "");
+        text_add_json_double(out, member < 0
+                                      ? p->mean[at + c]
+                                      : (double)p->p[(size_t)member * p->n * classes + at + c]);
+    }
+    text_add(out, "]");
+}
+
+static void add_json(const struct study_answers *p, const struct record_entry *run,
+                     const struct study_members *s, const char *path, const size_t *pick,
+                     size_t count, struct text *out)
+{
+    text_add(out, "{\"run\": ");
+    text_add_json(out, run->name);
+    text_addf(out, ", \"epoch\": %lld, \"images\": %zu, \"members\": %d, \"test_acc\": ",
+              (long long)p->epoch, p->n, p->members);
+    text_add_json_double(out, s->whole.acc);
+    text_add(out, ", \"test_loss\": ");
+    text_add_json_double(out, s->whole.nll);
+    text_add(out, ", \"file\": ");
+    text_add_json(out, path);
+    text_add(out, ", \"first\": [");
+    for (size_t k = 0; k < count; k++) {
+        size_t i = pick[k];
+
+        text_addf(out, "%s{\"image\": %zu, \"label\": %lld, \"prediction\": %d, \"mean\": ",
+                  k ? ", " : "", i, (long long)p->labels[i], p->answer[i]);
+        add_row(p, -1, i, out);
+        text_add(out, ", \"members\": [");
+        for (int m = 0; m < p->members; m++) {
+            text_add(out, m ? ", " : "");
+            add_row(p, m, i, out);
+        }
+        text_add(out, "]}");
+    }
+    text_add(out, "]}\n");
+}
+
+static void make_matrix(const struct study_answers *p, bool confusion, struct study_table *t)
+{
+    struct study_confusion c;
+
+    study_answers_confusion(p, NULL, p->classes, &c);
+    (confusion ? study_confusion_table : study_classes_table)(&c, p->class_names, t);
+    study_confusion_free(&c);
+}
+
+static int write_csv(const struct study_answers *p, const struct wish *w, const size_t *pick,
+                     size_t count)
 {
     struct study_table t = {0};
     struct text out = {0};
     int code;
 
     if (w->confusion || w->classes)
-        predict_matrix(p, w->confusion, &t);
+        make_matrix(p, w->confusion, &t);
     else
-        predict_rows(p, pick, count, w->members, &t);
+        study_answers_table(p, pick, count, w->members, &t);
     study_table_csv(&t, &out);
     study_table_free(&t);
     code = cli_write_out("predict", "--csv", w->csv, &out);
@@ -308,47 +284,45 @@ static int write_csv(const struct predictions *p, const struct wish *w,
 
 /* ---- the verb ---- */
 
-static void add_matrices(const struct predictions *p, const struct wish *w, struct text *out)
+static void add_matrices(const struct study_answers *p, const struct wish *w, struct text *out)
 {
     struct study_table t = {0};
 
     if (w->confusion) {
-        predict_matrix(p, true, &t);
+        make_matrix(p, true, &t);
         cli_study_text(&t, NULL, -1, out);
         study_table_free(&t);
     }
     if (w->classes) {
         text_add(out, out->n ? "\n" : "");
-        predict_matrix(p, false, &t);
+        make_matrix(p, false, &t);
         cli_study_text(&t, NULL, STDOUT_FILENO, out);
         study_table_free(&t);
     }
 }
 
-static int show(const struct predictions *p, const struct record_entry *run, const struct wish *w,
+static int show(const struct study_answers *p, const struct record_entry *run, const struct wish *w,
                 const char *path)
 {
-    struct study_answers answers;
     struct study_members s;
-    struct predict_pick *pick;
-    size_t count = pick_images(p, w, &pick);
+    size_t *pick, count = study_answers_pick(p, w->order, w->of_label, w->of_answer, &pick);
     struct text out = {0}, line = {0};
     int code;
 
+    count = (int64_t)count < w->rows ? count : (size_t)w->rows;
     if (w->csv) {
         code = write_csv(p, w, pick, count);
         free(pick);
         return code;
     }
-    answers = predictions_answers(p);
-    study_members(&s, &answers);
+    study_members(&s, p);
     if (w->json) {
-        predict_json(p, run, &s, path, pick, count, &out);
+        add_json(p, run, &s, path, pick, count, &out);
     } else if (w->confusion || w->classes) {
         add_matrices(p, w, &out);
     } else {
         for (size_t k = 0; w->draw && k < count; k++)
-            draw_image(p, pick[k].image, &out);
+            draw_image(p, pick[k], &out);
         if (!w->draw && count)
             add_table(p, pick, count, &out);
         else if (!count && w->rows)
@@ -365,7 +339,7 @@ static int show(const struct predictions *p, const struct record_entry *run, con
 }
 
 /* By name or number. */
-static bool find_class(const struct predictions *p, const char *option, const char *word,
+static bool find_class(const struct study_answers *p, const char *option, const char *word,
                        int *class)
 {
     int64_t number;
@@ -386,7 +360,7 @@ static bool find_class(const struct predictions *p, const char *option, const ch
 
 static int predict(const struct record_entry *run, struct wish *w)
 {
-    struct predictions p;
+    struct study_answers p;
     char *path = predictions_path(run);
     struct text shown = {0};
     struct err e;
@@ -395,7 +369,7 @@ static int predict(const struct record_entry *run, struct wish *w)
     if (predictions_make(&p, run, w->at, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else {
-        bool kept = predictions_save(&p, path, &e) == ERR_OK;
+        bool kept = study_answers_save(&p, path, &e) == ERR_OK;
 
         if (!find_class(&p, "--label", w->label, &w->of_label) ||
             !find_class(&p, "--answer", w->answer, &w->of_answer)) {
@@ -411,7 +385,7 @@ static int predict(const struct record_entry *run, struct wish *w)
                 cli_talk("all of them: %s", text_str(&shown));
             }
         }
-        predictions_free(&p);
+        study_answers_free(&p);
     }
     text_free(&shown);
     free(path);
@@ -421,7 +395,7 @@ static int predict(const struct record_entry *run, struct wish *w)
 #define STRONG 4 /* times smaller or larger: little of the picture is left, or little was there */
 
 /* Where the model saw something else than the picture. */
-static void add_scaling(const struct predictions *p, size_t i, struct text *out)
+static void add_scaling(const struct study_answers *p, size_t i, struct text *out)
 {
     double across = (double)p->size[i][0] / p->shape.w, down = (double)p->size[i][1] / p->shape.h;
     bool squashed = fabs(log(across / down)) > log(1.25);
@@ -435,7 +409,7 @@ static void add_scaling(const struct predictions *p, size_t i, struct text *out)
 static int predict_pictures(const struct record_entry *run, const struct wish *w, int count,
                             char **files)
 {
-    struct predictions p;
+    struct study_answers p;
     struct text out = {0};
     struct err e;
     int code;
@@ -443,7 +417,7 @@ static int predict_pictures(const struct record_entry *run, const struct wish *w
     if (predictions_of_pictures(&p, run, w->at, count, files, w->invert, &e) != ERR_OK)
         return cli_fail(&e);
     for (int i = 0; i < count; i++) {
-        int said = predictions_answer(&p, -1, (size_t)i);
+        int said = p.answer[i];
         struct text line = {0};
 
         p.labels[i] = said; /* nobody knows better */
@@ -453,10 +427,10 @@ static int predict_pictures(const struct record_entry *run, const struct wish *w
         }
         text_addf(&line, "%s: ", files[i]);
         add_class(&p, said, &line);
-        text_addf(&line, " %.4f", predictions_highest(&p, (size_t)i));
+        text_addf(&line, " %.4f", study_answers_highest(&p, (size_t)i));
         for (int m = 0; p.members > 1 && m < p.members; m++) {
             text_add(&line, !m ? "  members: " : p.class_names ? ", " : " ");
-            add_class(&p, predictions_answer(&p, m, (size_t)i), &line);
+            add_class(&p, study_answers_of(&p, m, (size_t)i), &line);
         }
         add_scaling(&p, (size_t)i, &line);
         text_add_clean(&out, text_str(&line));
@@ -465,7 +439,7 @@ static int predict_pictures(const struct record_entry *run, const struct wish *w
     }
     code = cli_print_drawn(&out);
     text_free(&out);
-    predictions_free(&p);
+    study_answers_free(&p);
     return code;
 }
 
@@ -474,12 +448,12 @@ static bool check(struct wish *w)
 {
     const struct {
         const char *name, *value;
-        enum order order;
-    } orders[] = {{"--first", w->first, ORDER_FILE},
-                  {"--worst", w->worst, ORDER_WORST},
-                  {"--split", w->split, ORDER_SPLIT},
-                  {"--sure", w->sure, ORDER_SURE},
-                  {"--unsure", w->unsure, ORDER_UNSURE}};
+        enum study_order order;
+    } orders[] = {{"--first", w->first, STUDY_IN_ORDER},
+                  {"--worst", w->worst, STUDY_WORST},
+                  {"--split", w->split, STUDY_SPLIT},
+                  {"--sure", w->sure, STUDY_SURE},
+                  {"--unsure", w->unsure, STUDY_UNSURE}};
     int given = 0;
 
     w->rows = w->csv ? INT64_C(1) << 40 : 10;

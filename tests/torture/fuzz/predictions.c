@@ -14,28 +14,29 @@ static void check_answers(const struct predictview_set *s)
     uint64_t counted = 0;
     int shown = s->confusion.classes;
 
-    for (size_t i = 0; i < s->n; i++)
-        MUST(s->answer[i] >= 0 && s->answer[i] < s->classes && s->others[i] <= s->members);
+    for (size_t i = 0; i < s->of.n; i++)
+        MUST(s->of.answer[i] >= 0 && s->of.answer[i] < s->of.classes &&
+             s->of.others[i] <= s->of.members);
     for (int k = 0; k < shown; k++)
-        MUST(s->shown[k] >= 0 && s->shown[k] < s->classes);
+        MUST(s->shown[k] >= 0 && s->shown[k] < s->of.classes);
     for (int k = 0; k < shown * shown; k++)
         counted += s->confusion.count[k];
-    MUST(shown < s->classes ? counted <= s->n : counted == s->n);
+    MUST(shown < s->of.classes ? counted <= s->of.n : counted == s->of.n);
 }
 
 static void check_picks(const struct predictview_set *s)
 {
     for (int order = PREDICTVIEW_ALL; order <= PREDICTVIEW_PAIR; order++) {
         struct predictview_pick pick = {.order = (enum predictview_order)order,
-                                        .label = s->classes - 1};
+                                        .label = s->of.classes - 1};
 
         predictview_pick(s, &pick);
-        MUST(pick.n <= s->n);
+        MUST(pick.n <= s->of.n);
         for (size_t i = 0; i < pick.n; i++)
-            MUST(pick.image[i] < s->n);
+            MUST(pick.image[i] < s->of.n);
         free(pick.image);
     }
-    free(predictview_bytes(s, s->n - 1));
+    free(study_answers_bytes(&s->of, s->of.n - 1));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -26,13 +26,25 @@ static void fill(float p[24])
         }
 }
 
+/* Of two classes. */
+static void study(struct study_members *s, int members, size_t n, const float *p,
+                  const double *log_p, const int64_t *label)
+{
+    study_members(s, &(struct study_answers){.members = members,
+                                             .classes = 2,
+                                             .n = n,
+                                             .p = (float *)p,
+                                             .log_p = (double *)log_p,
+                                             .labels = (int64_t *)label});
+}
+
 TEST(three_members_by_hand)
 {
     struct study_members s;
     float p[24];
 
     fill(p);
-    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
+    study(&s, 3, 4, p, NULL, labels);
     CHECK(s.member[0].acc == 0.5 && s.member[1].acc == 0.75 && s.member[2].acc == 0.5);
     CHECK(s.whole.acc == 0.75);
     CHECK_INT(s.best, 1);
@@ -70,7 +82,7 @@ TEST(all_sets_of_few_members)
     float p[24];
 
     fill(p);
-    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
+    study(&s, 3, 4, p, NULL, labels);
     for (int k = 1; k <= 3; k++) {
         double mean = 0, least = 1, most = 0;
         int sets = 0;
@@ -115,8 +127,8 @@ TEST(many_sets_are_sampled)
             p[m][i][1] = (float)((i * 7 + m * 13) % 17) / 17;
             p[m][i][0] = 1 - p[m][i][1];
         }
-    study_members(&s, &(struct study_answers){MEMBERS, 2, IMAGES, &p[0][0][0], NULL, label});
-    study_members(&again, &(struct study_answers){MEMBERS, 2, IMAGES, &p[0][0][0], NULL, label});
+    study(&s, MEMBERS, IMAGES, &p[0][0][0], NULL, label);
+    study(&again, MEMBERS, IMAGES, &p[0][0][0], NULL, label);
     CHECK_INT(s.of[1].sets, 66);
     CHECK_INT(s.of[5].sets, STUDY_MOST_SETS);
     CHECK(s.of[5].sampled && !s.of[1].sampled && !s.of[10].sampled);
@@ -137,7 +149,7 @@ TEST(a_gain_says_which_side_it_is_on)
     float p[24];
 
     fill(p);
-    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
+    study(&s, 3, 4, p, NULL, labels);
     s.gain_best = -0.005;
     s.at_best.epoch = 1;
     s.at_best.best = 0.0025;
@@ -160,7 +172,7 @@ TEST(a_gain_is_rounded_once)
     double sum = 0;
 
     fill(p);
-    study_members(&s, &(struct study_answers){3, 2, 4, p, NULL, labels});
+    study(&s, 3, 4, p, NULL, labels);
     for (int m = 0; m < 8; m++)
         sum += (m < 4 ? 0.8638 : 0.8639) / 8;
     s.gain_mean = 0.8755 - sum;
@@ -181,7 +193,7 @@ TEST(a_single_model)
     float p[24];
 
     fill(p);
-    study_members(&s, &(struct study_answers){1, 2, 4, p, NULL, labels});
+    study(&s, 1, 4, p, NULL, labels);
     CHECK(s.disagreement == 0 && s.gain_mean == 0 && s.gain_best == 0 && s.of[0].mean == 0.5);
     study_members_free(&s);
 }
@@ -192,7 +204,7 @@ TEST(a_vanished_probability_is_no_infinite_loss)
     const int64_t label = 1;
     struct study_members s;
 
-    study_members(&s, &(struct study_answers){1, 2, 1, p, NULL, &label});
+    study(&s, 1, 1, p, NULL, &label);
     CHECK(isfinite(s.whole.nll) && s.whole.nll > 100);
     study_members_free(&s);
 }
@@ -205,7 +217,7 @@ TEST(a_loss_from_logits_has_no_floor)
     const int64_t label = 1;
     struct study_members s;
 
-    study_members(&s, &(struct study_answers){2, 2, 1, p, log_p, &label});
+    study(&s, 2, 1, p, log_p, &label);
     CHECK_NEAR(s.member[0].nll, 4000, 1e-9);
     CHECK_NEAR(s.mean.nll, 2005, 1e-9);
     CHECK_NEAR(s.whole.nll, 10 + log(2), 1e-9);

@@ -366,7 +366,7 @@ static enum err_code add_rows(const struct average *a, const struct record_run *
 
 static enum err_code save_predictions(const struct average *a, const char *folder, struct err *e)
 {
-    struct predictions all = a->all; /* images and labels are the first run's */
+    struct study_answers all = a->all; /* images and labels are the first run's */
     char *path = io_path(folder, "predictions.safetensors");
     enum err_code code;
 
@@ -374,7 +374,7 @@ static enum err_code save_predictions(const struct average *a, const char *folde
     all.labels = a->part[0].labels;
     memcpy(all.data_hash, a->part[0].data_hash, sizeof all.data_hash);
     all.class_names = a->part[0].class_names;
-    code = predictions_save(&all, path, e);
+    code = study_answers_save(&all, path, e);
     free(path);
     return code;
 }

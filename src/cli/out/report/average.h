@@ -10,9 +10,9 @@
 struct average {
     const struct record_entry *run;
     size_t runs;
-    struct predictions *part; /* (runs) */
-    struct averaged *models;  /* (runs): whose answers those are */
-    struct predictions all;
+    struct study_answers *part; /* (runs) */
+    struct averaged *models;    /* (runs): whose answers those are */
+    struct study_answers all;
     struct study_members study;
 };
 

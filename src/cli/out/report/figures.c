@@ -322,16 +322,14 @@ void figures_prefix_add(struct figures *f, const char *run, const struct study_m
 
 static enum err_code add_prefix(struct figures *f, const struct record_entry *run, struct err *e)
 {
-    struct study_answers answers;
-    struct predictions p;
+    struct study_answers p;
     struct study_members s;
 
     TRY(predictions_get(&p, run, e));
-    answers = predictions_answers(&p);
-    study_members(&s, &answers);
+    study_members(&s, &p);
     figures_prefix_add(f, run->name, &s);
     study_members_free(&s);
-    predictions_free(&p);
+    study_answers_free(&p);
     return ERR_OK;
 }
 
@@ -379,10 +377,10 @@ static bool is_foreign(const char *name)
 
 enum err_code figures_confusion(struct figures *f, const struct study_run *run, struct err *e)
 {
-    struct predictions p;
+    struct study_answers p;
     struct study_confusion c;
     struct study_table t = {0};
-    int *answers, n;
+    int n;
     const char **names, **words;
     double *value;
     bool foreign = false;
@@ -390,10 +388,7 @@ enum err_code figures_confusion(struct figures *f, const struct study_run *run, 
     *f = (struct figures){0};
     TRY(predictions_get(&p, run->entry, e));
     n = p.classes;
-    answers = mem_new(p.n, sizeof *answers);
-    for (size_t i = 0; i < p.n; i++)
-        answers[i] = predictions_answer(&p, -1, i);
-    study_confusion(&c, p.labels, answers, p.n, n);
+    study_answers_confusion(&p, NULL, n, &c);
     study_confusion_table(&c, p.class_names, &t);
     names = mem_new((size_t)n + 1, sizeof *names);
     words = mem_new((size_t)n * (size_t)n + 1, sizeof *words);
@@ -425,9 +420,8 @@ enum err_code figures_confusion(struct figures *f, const struct study_run *run, 
                               .by_magnitude = true};
     f->panel[0] = (struct figure_panel){.board = &f->board};
     f->panels = 1;
-    free(answers);
     study_table_free(&t);
     study_confusion_free(&c);
-    predictions_free(&p);
+    study_answers_free(&p);
     return ERR_OK;
 }

@@ -179,8 +179,7 @@ static enum err_code add_all_members(struct report *r, const struct study_run *r
 
     figures_prefix_start(&f);
     for (size_t i = 0; i < r->runs; i++) {
-        struct study_answers answers;
-        struct predictions p;
+        struct study_answers p;
         struct err why;
 
         if (r->run[i].run.spec.mode != SPEC_ENSEMBLE)
@@ -189,10 +188,9 @@ static enum err_code add_all_members(struct report *r, const struct study_run *r
             cli_talk("%s: its members are left out: %s", r->run[i].name, why.text);
             continue;
         }
-        answers = predictions_answers(&p);
-        study_members(&s[i], &answers);
+        study_members(&s[i], &p);
         study_members_from(&s[i], &runs[i]);
-        predictions_free(&p);
+        study_answers_free(&p);
         figures_prefix_add(&f, r->run[i].name, &s[i]);
         known++;
     }

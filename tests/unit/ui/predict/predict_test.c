@@ -78,13 +78,13 @@ TEST(what_the_models_say_is_averaged_and_counted)
     struct predictview_set *s = new_set("shirt\ncoat\n\033[1mbag");
 
     REQUIRE(s);
-    CHECK_INT(s->epoch, 7);
-    CHECK_INT(s->members, 2);
+    CHECK_INT(s->of.epoch, 7);
+    CHECK_INT(s->of.members, 2);
     CHECK_STR(s->name[1], "coat");
-    CHECK_NEAR(s->mean[3], 0.35, 1e-6); /* of 0.6 and 0.1 */
-    CHECK_INT(s->answer[1], 1);
-    CHECK_INT(s->others[1], 1);
-    CHECK_INT(s->answer[3], 2);
+    CHECK_NEAR(s->of.mean[3], 0.35, 1e-6); /* of 0.6 and 0.1 */
+    CHECK_INT(s->of.answer[1], 1);
+    CHECK_INT(s->of.others[1], 1);
+    CHECK_INT(s->of.answer[3], 2);
     CHECK_NEAR(s->acc, 0.5, 1e-12); /* images 0 and 1 */
     CHECK_NEAR(s->member_acc[0], 0.25, 1e-12);
     CHECK_NEAR(s->member_acc[1], 0.5, 1e-12);
@@ -272,9 +272,9 @@ TEST(rows_of_a_table_are_values)
     CHECK_STR(predictview_hints(&v)[2].hint, "rows");
     v.confusion = false;
     CHECK_STR(predictview_hints(&v)[2].hint, "disagreement");
-    v.set->members = 1; /* nobody is there to disagree */
+    v.set->of.members = 1; /* nobody is there to disagree */
     CHECK_STR(predictview_hints(&v)[2].hint, "unsure");
-    v.set->members = MEMBERS;
+    v.set->of.members = MEMBERS;
     end(&v, &out);
 }
 
