@@ -2,6 +2,7 @@
 #include "live/feed_int.h"
 
 #include "base/mem.h"
+#include "record/best.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void take_best(const struct feed *f, const struct wire_sweep_status *s,
 
     n = wire_cells(f->wire, s->sweep, all, room);
     n = n < room ? n : room; /* more may have come */
-    best = wire_best_cell(all, n, &out->by_valid);
+    best = record_best_cell(all, n, &out->by_valid);
     out->best = best < n && !any_differ(f, s->sweep, tests_differ) ? all[best].acc : NAN;
     free(all);
 }

@@ -24,42 +24,53 @@ bool record_tested_same(const struct record_tested *a, const struct record_teste
            !strcmp(hashed ? a->data_hash : a->data, hashed ? b->data_hash : b->data);
 }
 
-/* Of those that were tested on what the first of them was. */
-static size_t best_of(const struct record_choice *of, size_t n, const bool *mine, size_t first)
+size_t record_best(const struct record_choice *of, size_t n, bool *by_valid)
 {
-    size_t best = first;
-    double most = -INFINITY;
-    bool valid = true;
+    size_t best = n;
 
-    for (size_t i = first; i < n; i++)
-        valid &= !mine[i] || of[i].by_valid;
-    for (size_t i = first; i < n; i++) {
-        double acc = valid ? of[i].valid_acc : of[i].test_acc;
-
-        if (mine[i] && acc > most) {
+    *by_valid = true;
+    for (size_t i = 0; i < n; i++)
+        *by_valid &= !isfinite(of[i].acc) || isfinite(of[i].val_acc);
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(of[i].acc) && (best == n || (*by_valid ? of[i].val_acc > of[best].val_acc
+                                                            : of[i].acc > of[best].acc)))
             best = i;
-            most = acc;
-        }
+    return best;
+}
+
+size_t record_best_cell(const struct wire_cell *cells, size_t n, bool *by_valid)
+{
+    struct record_choice *of = mem_new(n + 1, sizeof *of);
+    size_t best;
+
+    for (size_t i = 0; i < n; i++) {
+        of[i].acc = cells[i].known && cells[i].state == WIRE_DONE ? cells[i].acc : NAN;
+        of[i].val_acc = cells[i].val_acc;
     }
+    best = record_best(of, n, by_valid);
+    free(of);
     return best;
 }
 
 void record_find_best(const struct record_choice *of, size_t n, bool *best)
 {
-    bool *left = mem_new(n + 1, sizeof *left), *mine = mem_new(n + 1, sizeof *mine);
+    struct record_choice *mine = mem_new(n + 1, sizeof *mine);
+    bool *left = mem_new(n + 1, sizeof *left), by_valid;
 
     for (size_t i = 0; i < n; i++) {
         best[i] = false;
-        left[i] = of[i].may;
+        left[i] = isfinite(of[i].acc);
     }
     for (size_t first = 0; first < n; first++) {
         if (!left[first])
             continue;
-        for (size_t i = first; i < n; i++) {
-            mine[i] = left[i] && record_tested_same(&of[first].on, &of[i].on);
-            left[i] &= !mine[i];
+        for (size_t i = 0; i < n; i++) {
+            bool same = left[i] && record_tested_same(&of[first].on, &of[i].on);
+
+            mine[i] = (struct record_choice){same ? of[i].acc : NAN, of[i].val_acc, of[i].on};
+            left[i] &= !same;
         }
-        best[best_of(of, n, mine, first)] = true;
+        best[record_best(mine, n, &by_valid)] = true;
     }
     free(left);
     free(mine);

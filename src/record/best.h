@@ -4,6 +4,7 @@
 
 #include "record/run/run.h"
 #include "record/run/writer.h"
+#include "wire/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,13 +18,16 @@ struct record_tested record_tested_of(const struct record_run *run);
 bool record_tested_same(const struct record_tested *a, const struct record_tested *b);
 
 struct record_choice {
-    bool may; /* it may be the best: it has an accuracy, and came to no bad end */
-    bool by_valid;
-    struct record_tested on;
-    double test_acc, valid_acc; /* nan: not known */
+    double acc,
+        val_acc; /* on test and on validation data; nan: none. Without acc it is never the best */
+    struct record_tested on; /* for record_find_best alone */
 };
-/* The best of each test data: by validation where all of these that may be it have it, so that test
- * images choose nothing; else by test. Of equals the first. best: (n) */
+/* The best: by validation where all that may be it have it (*by_valid), so that test images choose nothing;
+ * else by test. Of equals the first; n: there is none. */
+size_t record_best(const struct record_choice *of, size_t n, bool *by_valid);
+/* The same of a sweep's cells, of those that are done. */
+size_t record_best_cell(const struct wire_cell *cells, size_t n, bool *by_valid);
+/* The best of each test data. best: (n) */
 void record_find_best(const struct record_choice *of, size_t n, bool *best);
 
 #endif

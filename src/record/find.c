@@ -143,13 +143,11 @@ static enum err_code find_best(struct finder *f, struct err *e)
     for (size_t i = 0; i < f->count; i++) {
         const struct record_entry *entry = &f->list[i];
 
-        of[i].may = may_be_best(f, i);
-        if (!of[i].may)
+        of[i].acc = NAN;
+        if (!may_be_best(f, i))
             continue;
-        of[i].by_valid = !strcmp(entry->run.best_by, "valid");
-        of[i].on = record_tested_of(&entry->run);
-        of[i].test_acc = entry->run.best_test_acc;
-        of[i].valid_acc = record_entry_valid_acc(entry);
+        of[i] = (struct record_choice){entry->run.best_test_acc, record_entry_valid_acc(entry),
+                                       record_tested_of(&entry->run)};
         any = true;
     }
     record_find_best(of, f->count, best);

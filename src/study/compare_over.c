@@ -2,6 +2,7 @@
 #include "study/compare_int.h"
 
 #include "base/mem.h"
+#include "record/best.h"
 #include "study/compare.h"
 #include "study/stats.h"
 
@@ -76,21 +77,18 @@ static size_t pairs_of(const struct group *a, const struct group *b, const char 
 /* By the mean of what runs are chosen by: validation, where all of them have it. */
 static size_t best_group(struct group all, size_t groups, const char *choice)
 {
-    double *x = mem_new(all.count, sizeof *x), best = -INFINITY;
-    size_t which = 0;
+    double *x = mem_new(all.count, sizeof *x);
+    struct record_choice *of = mem_new(groups + 1, sizeof *of);
+    size_t best;
+    bool by_valid;
 
-    for (size_t g = 0; g < groups; g++) {
-        size_t n;
-
-        all.number = g;
-        n = values_of(&all, choice, x);
-        if (n && study_mean(x, n) > best) {
-            best = study_mean(x, n);
-            which = g;
-        }
-    }
+    for (all.number = 0; all.number < groups; all.number++)
+        of[all.number] = (struct record_choice){.acc = study_mean(x, values_of(&all, choice, x)),
+                                                .val_acc = NAN};
+    best = record_best(of, groups, &by_valid);
+    free(of);
     free(x);
-    return which;
+    return best < groups ? best : 0;
 }
 
 static void add_difference(struct study_table *t, const struct group *g, const struct group *best,

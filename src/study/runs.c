@@ -456,13 +456,18 @@ void study_repeats(const struct study_run *runs, size_t count, bool *again)
 
 const char *study_choice(const struct study_run *runs, size_t count)
 {
+    struct record_choice *of = mem_new(count + 1, sizeof *of); /* any that may be the best */
+    bool by_valid;
+
     for (size_t i = 0; i < count; i++) {
         const struct record_run *run = &runs[i].entry->run;
 
         if (*run->best_by ? strcmp(run->best_by, "valid") != 0 : !(run->spec.valid > 0))
-            return "test_acc";
+            of[i].val_acc = NAN;
     }
-    return count ? "val_acc" : "test_acc";
+    record_best(of, count, &by_valid);
+    free(of);
+    return count && by_valid ? "val_acc" : "test_acc";
 }
 
 int study_crossing(const struct study_run *run, const char *column, double accuracy)

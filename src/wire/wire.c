@@ -446,23 +446,3 @@ bool wire_state_is_bad(enum wire_state state)
 {
     return state == WIRE_DIVERGED || state == WIRE_OOM || state == WIRE_FAILED;
 }
-
-static bool has_accuracy(const struct wire_cell *c)
-{
-    return c->known && c->state == WIRE_DONE && isfinite(c->acc);
-}
-
-size_t wire_best_cell(const struct wire_cell *cells, size_t n, bool *by_valid)
-{
-    size_t best = n;
-
-    *by_valid = true;
-    for (size_t i = 0; i < n; i++)
-        *by_valid &= !has_accuracy(&cells[i]) || isfinite(cells[i].val_acc);
-    for (size_t i = 0; i < n; i++)
-        if (has_accuracy(&cells[i]) &&
-            (best == n ||
-             (*by_valid ? cells[i].val_acc > cells[best].val_acc : cells[i].acc > cells[best].acc)))
-            best = i;
-    return best;
-}

@@ -276,9 +276,6 @@ bool wire_sweep_status(struct wire *w, uint32_t sweep, struct wire_sweep_status 
 struct wire_sweep_status *wire_sweeps(struct wire *w, size_t *n); /* likewise */
 /* The first room cells by their numbers; returns how many there are. */
 size_t wire_cells(struct wire *w, uint32_t sweep, struct wire_cell *out, size_t room);
-/* The best of those that are done: on validation data where all of these have such an accuracy, else on
- * test. n: there is none. */
-size_t wire_best_cell(const struct wire_cell *cells, size_t n, bool *by_valid);
 void wire_queue(struct wire *w, struct wire_queue *out);
 /* false: the queue of commands (64) is full, nothing was sent, the slot is still the caller's. */
 bool wire_send(struct wire *w, const struct wire_command *command);

@@ -112,17 +112,17 @@ static bool take_best(struct library *l, const struct library_run *runs, size_t 
         const struct library_run *run = &runs[i];
         const char *acc;
 
-        of[i].test_acc = library_number(run, "best_test_acc");
-        of[i].may = left[i] && !wire_state_is_bad(run->state) && isfinite(of[i].test_acc);
-        if (!of[i].may)
+        of[i].acc = of[i].val_acc = NAN;
+        if (!left[i] || wire_state_is_bad(run->state))
             continue;
-        of[i].by_valid = !strcmp(library_cell(run, "best_by"), "valid");
+        of[i].acc = library_number(run, "best_test_acc");
+        if (!isfinite(of[i].acc))
+            continue;
         of[i].on = results_tested_of(run);
-        of[i].valid_acc = NAN;
-        acc = of[i].by_valid ? library_value(l, run, "val_acc") : "";
+        acc = strcmp(library_cell(run, "best_by"), "valid") ? "" : library_value(l, run, "val_acc");
         whole = whole && acc;
-        if (acc && !text_to_double(acc, &of[i].valid_acc))
-            of[i].valid_acc = NAN;
+        if (acc && !text_to_double(acc, &of[i].val_acc))
+            of[i].val_acc = NAN;
     }
     record_find_best(of, count, best);
     for (size_t i = 0; i < count; i++)

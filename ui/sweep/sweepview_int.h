@@ -45,6 +45,7 @@ struct sweepview_sweep { /* a sweep as a board */
     size_t *cell_at;               /* (groups, repeats): numbers of cells */
     struct sweepview_group *group; /* (groups) */
     size_t groups, best;           /* best: groups where there is none yet */
+    size_t best_cell;              /* cells: none */
     size_t even, told, few; /* groups whose seeds cannot, can, are too few to tell them from it */
     bool on_valid;          /* so is the best group: all that may be it have such an accuracy */
     double test_images;     /* nan: unknown */

@@ -2,6 +2,7 @@
 #include "ui/sweep/sweepview_int.h"
 
 #include "base/mem.h"
+#include "record/best.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,6 +123,7 @@ struct sweepview_sweep *sweepview_new(struct live_sweep *now)
     struct sweepview_sweep *s = mem_new(1, sizeof *s);
 
     s->now = now;
+    s->best_cell = now->cells;
     if (now->problem)
         return s;
     s->test_images = test_images_of(&now->spec.base);
@@ -259,22 +261,28 @@ static void compare_group(struct sweepview_sweep *s, size_t number, double *x, d
 void sweepview_sum(struct sweepview_sweep *s)
 {
     double *x = mem_new(s->repeats + 1, sizeof *x), *y = mem_new(s->repeats + 1, sizeof *y);
+    struct record_choice *of = mem_new(s->now->cells + 1, sizeof *of);
+    bool by_valid;
 
-    s->best = s->groups;
     s->even = s->told = s->few = 0;
-    s->on_valid = true;
-    for (size_t i = 0; i < s->now->cells; i++)
-        s->on_valid &=
-            !live_cell_has_accuracy(&s->now->cell[i]) || isfinite(s->now->cell[i].val_acc);
+    for (size_t i = 0; i < s->now->cells; i++) {
+        of[i].acc = live_cell_has_accuracy(&s->now->cell[i]) ? s->now->cell[i].acc : NAN;
+        of[i].val_acc = s->now->cell[i].val_acc;
+    }
+    s->best_cell = record_best(of, s->now->cells, &s->on_valid);
     for (size_t i = 0; i < s->groups; i++) {
         sum_group(s, i, x, y);
-        if (s->group[i].runs && !spec_sweep_tests_apart(&s->now->spec) &&
-            (s->best == s->groups || s->group[i].choice > s->group[s->best].choice))
-            s->best = i;
+        of[i] = (struct record_choice){.acc = s->group[i].choice, .val_acc = NAN};
+    }
+    s->best = record_best(of, s->groups, &by_valid);
+    if (spec_sweep_tests_apart(&s->now->spec)) {
+        s->best = s->groups;
+        s->best_cell = s->now->cells;
     }
     for (size_t i = 0; i < s->groups && s->best < s->groups; i++)
         if (i != s->best && s->group[i].runs)
             compare_group(s, i, x, y);
+    free(of);
     free(x);
     free(y);
 }

@@ -32,21 +32,13 @@ static struct sweepview_sweep *read_sweep(const char *results, const char *name)
 
 static void fill_line(struct sweepview_line *line, const struct sweepview_sweep *s)
 {
-    const struct live_cell *best = NULL;
-
     line->cells =
         (int64_t)live_sweep_possible(s->now); /* as on the board, those of --max-cells, too */
     line->ended = 0;
     line->live = s->now->live;
-    for (size_t i = 0; i < s->now->cells; i++) {
-        const struct live_cell *c = &s->now->cell[i];
-
-        line->ended += c->known && wire_state_is_final(c->state);
-        if (live_cell_has_accuracy(c) && !spec_sweep_tests_apart(&s->now->spec) &&
-            (!best || sweepview_choice(s, c) > sweepview_choice(s, best)))
-            best = c;
-    }
-    line->best = best ? best->acc : NAN;
+    for (size_t i = 0; i < s->now->cells; i++)
+        line->ended += s->now->cell[i].known && wire_state_is_final(s->now->cell[i].state);
+    line->best = s->best_cell < s->now->cells ? s->now->cell[s->best_cell].acc : NAN;
     line->mean = s->repeats > 1 && s->best < s->groups;
     if (line->mean) /* as on the board */
         line->best = s->group[s->best].mean;

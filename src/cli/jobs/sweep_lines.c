@@ -15,6 +15,7 @@
 #include "cli/out/table.h"
 #include "cli/sweeps/listed.h"
 #include "cli/sweeps/sweeps.h"
+#include "record/best.h"
 #include "record/run/run.h"
 #include "spec/spec.h"
 #include "wire/sweep.h"
@@ -476,7 +477,7 @@ void sweep_lines_summary(struct sweep_lines *w)
                  {s->failed, "failed"},   {s->skipped, "skipped"},    {s->stopped, "stopped"},
                  {s->waiting, "waiting"}, {s->elsewhere, "elsewhere"}};
     bool by_valid;
-    size_t best = wire_best_cell(w->cell, w->cells, &by_valid);
+    size_t best = record_best_cell(w->cell, w->cells, &by_valid);
     struct text t = {0};
     int n = 0;
 

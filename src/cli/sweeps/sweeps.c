@@ -13,6 +13,7 @@
 #include "cli/out/progress.h"
 #include "cli/sweeps/listed.h"
 #include "engine/engine.h"
+#include "record/best.h"
 #include "record/columns.h"
 #include "record/find.h"
 #include "record/run/reader.h"
@@ -427,10 +428,10 @@ enum err_code sweeps_control(const char *name, const char *line, struct err *e)
     return record_sweep_control(cli_results(), name, line, e);
 }
 
-static struct wire_cell read_result(const struct record_cell *cell)
+static struct record_choice read_result(const struct record_cell *cell)
 {
     char *folder = io_path(cli_results(), cell->run);
-    struct wire_cell out = {.known = true, .state = cell->state, .acc = NAN, .val_acc = NAN};
+    struct record_choice out = {.acc = NAN, .val_acc = NAN};
     struct record_entry entry;
     char left[RECORD_LEFT_ROOM];
 
@@ -459,13 +460,13 @@ static void add_accuracy(struct text *out, const char *name, double acc)
 /* apart: its cells were tested on different data, whose accuracies do not say which is better. */
 static void add_best(struct text *out, const struct record_cell *cells, size_t n, bool apart)
 {
-    struct wire_cell *result = mem_new(n + 1, sizeof *result);
+    struct record_choice *result = mem_new(n + 1, sizeof *result);
     bool by_valid;
     size_t best;
 
     for (size_t i = 0; i < n; i++)
         result[i] = read_result(&cells[i]);
-    best = apart ? n : wire_best_cell(result, n, &by_valid);
+    best = apart ? n : record_best(result, n, &by_valid);
     text_add(out, ", ");
     cli_json_field(out, "best_run", best < n ? cells[best].run : "");
     text_add(out, ", ");

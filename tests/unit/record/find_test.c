@@ -137,31 +137,68 @@ TEST(what_failed_is_never_the_best)
 TEST(each_test_data_has_its_own_best)
 {
     struct record_choice of[] = {
-        {.may = true, .on = {"mnist", "#1", 0, 64}, .test_acc = 0.5},
-        {.may = true,
-         .on = {"mnist", "#1", 0, 128},
-         .test_acc = 0.6,
-         .valid_acc = 0.7,
-         .by_valid = true},
-        {.may = true,
-         .on = {"mnist", "#1", 0, 128},
-         .test_acc = 0.7,
-         .valid_acc = 0.6,
-         .by_valid = true},
-        {.may = true,
-         .on = {"mnist", "#1", 0, 64},
-         .test_acc = 0.4,
-         .valid_acc = 0.9,
-         .by_valid = true},
-        {.may = false, .on = {"mnist", "#1", 0, 64}, .test_acc = 0.9},
-        {.may = true, .on = {"mnist", "#2", 0, 64}, .test_acc = 0.3}, /* the files had changed */
-        {.may = true, .on = {"mnist", "#3", 600, 64}, .test_acc = 0.45}};
+        {.on = {"mnist", "#1", 0, 64}, .acc = 0.5, .val_acc = NAN},
+        {.on = {"mnist", "#1", 0, 128}, .acc = 0.6, .val_acc = 0.7},
+        {.on = {"mnist", "#1", 0, 128}, .acc = 0.7, .val_acc = 0.6},
+        {.on = {"mnist", "#1", 0, 64}, .acc = 0.4, .val_acc = 0.9},
+        {.on = {"mnist", "#1", 0, 64}, .acc = NAN, .val_acc = NAN},
+        {.on = {"mnist", "#2", 0, 64}, .acc = 0.3, .val_acc = NAN}, /* the files had changed */
+        {.on = {"mnist", "#3", 600, 64}, .acc = 0.45, .val_acc = NAN}};
     bool best[7], want[7] = {true, true, false, false, false, true, false};
 
     record_find_best(of, 7, best);
     for (int i = 0; i < 7; i++)
         if (best[i] != want[i])
             TEST_FAILED("run %d is%s the best", i, best[i] ? "" : " not");
+}
+
+TEST(the_best_cell_is_picked_on_validation_where_all_have_it)
+{
+    struct wire_cell cells[] = {
+        {.known = true, .state = WIRE_DONE, .acc = NAN, .val_acc = NAN}, /* of no epochs */
+        {.known = true, .state = WIRE_DONE, .acc = 0.9, .val_acc = 0.7},
+        {.known = true, .state = WIRE_DONE, .acc = 0.8, .val_acc = 0.75},
+        {.known = true, .state = WIRE_DIVERGED, .acc = 0.95, .val_acc = 0.95},
+        {.known = true, .state = WIRE_RUNNING, .acc = NAN, .val_acc = NAN}};
+    bool by_valid;
+
+    CHECK_INT(record_best_cell(cells, 5, &by_valid), 2);
+    CHECK(by_valid);
+    cells[2].val_acc = NAN;
+    CHECK_INT(record_best_cell(cells, 5, &by_valid), 1);
+    CHECK(!by_valid);
+    CHECK_INT(record_best_cell(cells, 1, &by_valid), 1);
+}
+
+/* Against a rule that is as plain as can be. */
+TEST(the_best_is_the_first_that_none_exceeds)
+{
+    struct record_choice of[6];
+    bool by_valid;
+
+    for (unsigned code = 0; code < 4096 * 4; code++) {
+        size_t best, want = 6;
+        bool valid = true;
+
+        for (unsigned i = 0; i < 6; i++) { /* each has neither, one, or both of two values */
+            unsigned has = code * 2654435761U >> (3 * i) & 7;
+
+            of[i].acc = has & 1 ? 0.25 + 0.5 * (has >> 2) : NAN;
+            of[i].val_acc = code & 1 || has & 2 ? 0.75 - 0.5 * (has >> 2) : NAN;
+            valid = valid && (!(has & 1) || isfinite(of[i].val_acc));
+        }
+        best = record_best(of, 6, &by_valid);
+        for (size_t i = 6; i-- > 0;) {
+            bool exceeded = !isfinite(of[i].acc);
+
+            for (size_t k = 0; k < 6; k++)
+                exceeded |= isfinite(of[k].acc) &&
+                            (valid ? of[k].val_acc > of[i].val_acc : of[k].acc > of[i].acc);
+            want = exceeded ? want : i;
+        }
+        CHECK_INT(best, want);
+        CHECK_INT(by_valid, valid);
+    }
 }
 
 TEST(the_best_of_different_test_data_is_no_one_run)

@@ -256,21 +256,3 @@ TEST(threads_lose_nothing_uncounted)
     CHECK_INT(t.commands, sent);
     wire_free(t.w);
 }
-
-TEST(the_best_cell_is_picked_on_validation_where_all_have_it)
-{
-    struct wire_cell cells[] = {
-        {.known = true, .state = WIRE_DONE, .acc = NAN, .val_acc = NAN}, /* of no epochs */
-        {.known = true, .state = WIRE_DONE, .acc = 0.9, .val_acc = 0.7},
-        {.known = true, .state = WIRE_DONE, .acc = 0.8, .val_acc = 0.75},
-        {.known = true, .state = WIRE_DIVERGED, .acc = 0.95, .val_acc = 0.95},
-        {.known = true, .state = WIRE_RUNNING, .acc = NAN, .val_acc = NAN}};
-    bool by_valid;
-
-    CHECK_INT(wire_best_cell(cells, 5, &by_valid), 2);
-    CHECK(by_valid);
-    cells[2].val_acc = NAN;
-    CHECK_INT(wire_best_cell(cells, 5, &by_valid), 1);
-    CHECK(!by_valid);
-    CHECK_INT(wire_best_cell(cells, 1, &by_valid), 1);
-}
