@@ -144,6 +144,24 @@ size_t study_scaling(const struct study_run *runs, size_t count, struct study_po
     return points;
 }
 
+size_t study_scaling_line(const struct study_point *p, size_t n, size_t setting, bool counts,
+                          bool speed_up, double *x, double *y)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].setting != setting || study_point_counts(&p[i]) != counts)
+            continue;
+        if (!counts && at) {
+            x[at] = x[at - 1];
+            y[at++] = NAN;
+        }
+        x[at] = (double)p[i].devices;
+        y[at++] = speed_up ? p[i].speed_up : p[i].images_per_second;
+    }
+    return at;
+}
+
 bool study_can_scale(const struct study_run *runs, size_t count)
 {
     struct study_point *p;

@@ -22,6 +22,10 @@ bool study_point_counts(const struct study_point *p);
 /* Points by setting, then by devices, those that count first. The caller frees *out. Speed-up is over the
  * fewest real devices of the same setting, efficiency is per device of those. */
 size_t study_scaling(const struct study_run *runs, size_t count, struct study_point **out);
+/* The points of a setting that count as a curve over the devices, or those that do not: each of these
+ * stands alone, between gaps. x, y: room for 2 n. Returns how many values. */
+size_t study_scaling_line(const struct study_point *p, size_t n, size_t setting, bool counts,
+                          bool speed_up, double *x, double *y);
 /* Whether two points differ in their devices alone. */
 bool study_can_scale(const struct study_run *runs, size_t count);
 /* What tells their settings apart, as study_differences says it; the names are the runs'. */

@@ -259,29 +259,6 @@ static void make_curves(struct compare *c, int panel, int metric)
     }
 }
 
-/* The points of a setting that count, or else those that do not, each between gaps. */
-static struct curves_line scaling_line(const struct compare *c, size_t setting, bool counts,
-                                       bool speed_up)
-{
-    struct curves_line line = {.group = setting, .dashed = !counts};
-
-    line.x = mem_new(2 * c->points, sizeof *line.x);
-    line.y = mem_new(2 * c->points, sizeof *line.y);
-    for (size_t i = 0; i < c->points; i++) {
-        const struct study_point *point = &c->point[i];
-
-        if (point->setting != setting || study_point_counts(point) != counts)
-            continue;
-        if (!counts && line.n) {
-            line.x[line.n] = line.x[line.n - 1];
-            line.y[line.n++] = NAN;
-        }
-        line.x[line.n] = (double)point->devices;
-        line.y[line.n++] = speed_up ? point->speed_up : point->images_per_second;
-    }
-    return line;
-}
-
 /* Images per second, and the speed-up, by devices: a curve a setting, and beside it what says
  * nothing of speed-up. */
 static void make_scaling(struct compare *c, int panel)
@@ -296,8 +273,13 @@ static void make_scaling(struct compare *c, int panel)
         settings = c->point[i].setting + 1 > settings ? c->point[i].setting + 1 : settings;
     c->series[panel] = mem_new(2 * settings + 1, sizeof *c->series[panel]);
     for (size_t s = 0; s < 2 * settings; s++) {
-        struct curves_line line = scaling_line(c, s % settings, s < settings, panel);
+        bool counts = s < settings;
+        struct curves_line line = {.group = s % settings,
+                                   .dashed = !counts,
+                                   .x = mem_new(2 * c->points, sizeof *line.x),
+                                   .y = mem_new(2 * c->points, sizeof *line.y)};
 
+        line.n = study_scaling_line(c->point, c->points, line.group, counts, panel, line.x, line.y);
         if (!line.n || (panel && s >= settings)) {
             free(line.x);
             free(line.y);

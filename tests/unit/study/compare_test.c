@@ -802,3 +802,24 @@ TEST(gains_at_the_best_epoch_and_at_the_last)
     }
     end(&k);
 }
+
+/* Setting 0 has devices 1, 2, 2 (virtual), 4 (shared), setting 1 has one point. */
+TEST(points_off_a_scaling_curve_stand_alone)
+{
+    static const struct study_point p[] = {
+        {.devices = 1, .images_per_second = 100, .speed_up = 1},
+        {.devices = 2, .images_per_second = 180, .speed_up = 1.8},
+        {.devices = 2, .images_per_second = 90, .is_virtual = true},
+        {.setting = 1, .devices = 3, .images_per_second = 70, .speed_up = 1},
+        {.devices = 4, .images_per_second = 120, .shared = true}};
+    double x[10], y[10];
+
+    CHECK_INT(study_scaling_line(p, 5, 0, true, false, x, y), 2);
+    CHECK(x[0] == 1 && y[0] == 100 && x[1] == 2 && y[1] == 180);
+    CHECK_INT(study_scaling_line(p, 5, 0, true, true, x, y), 2);
+    CHECK(y[0] == 1 && y[1] == 1.8);
+    CHECK_INT(study_scaling_line(p, 5, 0, false, false, x, y), 3);
+    CHECK(x[0] == 2 && y[0] == 90 && x[1] == 2 && isnan(y[1]) && x[2] == 4 && y[2] == 120);
+    CHECK_INT(study_scaling_line(p, 5, 1, true, false, x, y), 1);
+    CHECK_INT(study_scaling_line(p, 5, 1, false, false, x, y), 0);
+}

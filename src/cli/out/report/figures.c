@@ -30,17 +30,16 @@ const char *figures_keep(struct figures *f, char *word)
     return word;
 }
 
-static struct plot_series *add_series(struct figures *f, int panel, const char *label, size_t n,
-                                      double **x, double **y)
+/* x and y: the figure's. */
+static struct plot_series *add_series(struct figures *f, int panel, const char *label,
+                                      const double *x, const double *y, size_t n)
 {
     struct plot *p = &f->plot[panel];
     struct plot_series *s;
 
     f->series[panel] = mem_resize(f->series[panel], (size_t)p->count + 1, sizeof *s);
-    *x = figures_vector(f, n);
-    *y = figures_vector(f, n);
     s = &f->series[panel][p->count];
-    *s = (struct plot_series){.label = label, .x = *x, .y = *y, .n = n, .colour = p->count};
+    *s = (struct plot_series){.label = label, .x = x, .y = y, .n = n, .colour = p->count};
     p->count++;
     p->series = f->series[panel];
     return s;
@@ -71,16 +70,6 @@ void figures_free(struct figures *f)
 
 /* ---- scaling ---- */
 
-/* How many of them count, or how many do not. */
-static size_t points_that(const struct study_point *p, size_t n, bool count)
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < n; i++)
-        found += study_point_counts(&p[i]) == count;
-    return found;
-}
-
 static const char *marks_of(const struct study_point *p, size_t n)
 {
     bool is_virtual = false, shared = false;
@@ -92,67 +81,25 @@ static const char *marks_of(const struct study_point *p, size_t n)
     return is_virtual && shared ? "virtual or shared" : is_virtual ? "virtual" : "shared";
 }
 
-/* Points that do not count are no part of a curve: each stands alone, between gaps. */
-static void scale_marked(struct figures *f, const struct study_point *p, size_t n,
-                         const char *label)
-{
-    size_t marked = points_that(p, n, false), at = 0;
-    struct plot_series *s;
-    double *x, *y;
-
-    if (!marked)
-        return;
-    s = add_series(f, 0, figures_keep(f, mem_textf("%s, %s", label, marks_of(p, n))),
-                   2 * marked - 1, &x, &y);
-    s->dashed = true;
-    for (size_t i = 0; i < n; i++) {
-        if (study_point_counts(&p[i]))
-            continue;
-        if (at) {
-            x[at] = x[at - 1];
-            y[at++] = NAN;
-        }
-        x[at] = (double)p[i].devices;
-        y[at++] = p[i].images_per_second;
-    }
-}
-
-/* By the speed of the fewest devices that count. */
-static void scale_ideal(struct figures *f, const struct study_point *p, size_t n)
-{
-    struct plot_series *ideal;
-    double *x, *y;
-    size_t at = 0;
-
-    if (points_that(p, n, true) < 2)
-        return;
-    ideal = add_series(f, 0, "ideal", points_that(p, n, true), &x, &y);
-    ideal->dashed = true;
-    for (size_t i = 0; i < n; i++) {
-        if (!study_point_counts(&p[i]))
-            continue;
-        x[at] = (double)p[i].devices;
-        y[at] = at ? y[0] * x[at] / x[0] : p[i].images_per_second;
-        at++;
-    }
-}
-
 static void scale_setting(struct figures *f, const struct study_point *p, size_t n,
                           const char *label)
 {
-    size_t count = points_that(p, n, true), at = 0;
-    double *x, *y;
+    double *x = figures_vector(f, 2 * n), *y = figures_vector(f, 2 * n);
+    double *marked_x = figures_vector(f, 2 * n), *marked = figures_vector(f, 2 * n);
+    double *ideal = figures_vector(f, n);
+    size_t count = study_scaling_line(p, n, p->setting, true, false, x, y);
+    size_t marks = study_scaling_line(p, n, p->setting, false, false, marked_x, marked);
 
+    for (size_t i = 0; i < count; i++) /* by the speed of the fewest devices that count */
+        ideal[i] = y[0] * x[i] / x[0];
     if (count)
-        add_series(f, 0, label, count, &x, &y);
-    for (size_t i = 0; i < n; i++) {
-        if (!study_point_counts(&p[i]))
-            continue;
-        x[at] = (double)p[i].devices;
-        y[at++] = p[i].images_per_second;
-    }
-    scale_ideal(f, p, n);
-    scale_marked(f, p, n, label);
+        add_series(f, 0, label, x, y, count);
+    if (count > 1)
+        add_series(f, 0, "ideal", x, ideal, count)->dashed = true;
+    if (marks)
+        add_series(f, 0, figures_keep(f, mem_textf("%s, %s", label, marks_of(p, n))), marked_x,
+                   marked, marks)
+            ->dashed = true;
 }
 
 /* Of each number of devices the point that counts, where one does; the others stand alone. */
@@ -161,10 +108,9 @@ static void scale_shares(struct figures *f, const struct study_point *p, size_t 
     static const char *const names[] = {"compute", "reduce", "wait", "input"};
 
     for (int k = 0; k < 4; k++) {
-        double *x, *y;
-        struct plot_series *s = add_series(f, 1, names[k], 2 * n, &x, &y);
+        double *x = figures_vector(f, 2 * n), *y = figures_vector(f, 2 * n);
+        struct plot_series *s = add_series(f, 1, names[k], x, y, 0);
 
-        s->n = 0;
         for (size_t i = 0; i < n; i++) {
             const double share[] = {p[i].compute, p[i].reduce, p[i].wait, p[i].input};
 
@@ -301,12 +247,12 @@ static void note_sample(struct figures *f, const struct study_members *s)
 
 void figures_prefix_add(struct figures *f, const char *run, const struct study_members *s)
 {
-    double *x, *y, *lo, *hi;
+    size_t n = (size_t)s->members;
+    double *x = figures_vector(f, n), *y = figures_vector(f, n);
+    double *lo = figures_vector(f, n), *hi = figures_vector(f, n);
 
     note_sample(f, s);
-    add_series(f, 0, figures_keep(f, mem_text(study_short_name(run))), (size_t)s->members, &x, &y);
-    lo = figures_vector(f, (size_t)s->members);
-    hi = figures_vector(f, (size_t)s->members);
+    add_series(f, 0, figures_keep(f, mem_text(study_short_name(run))), x, y, n);
     for (int k = 0; k < s->members; k++) {
         x[k] = k + 1;
         y[k] = s->of[k].mean;
@@ -314,8 +260,7 @@ void figures_prefix_add(struct figures *f, const char *run, const struct study_m
         hi[k] = s->of[k].most;
     }
     f->band[0] = mem_resize(f->band[0], (size_t)f->plot[0].bands + 1, sizeof *f->band[0]);
-    f->band[0][f->plot[0].bands] =
-        (struct plot_band){x, lo, hi, (size_t)s->members, f->plot[0].bands};
+    f->band[0][f->plot[0].bands] = (struct plot_band){x, lo, hi, n, f->plot[0].bands};
     f->plot[0].bands++;
     f->plot[0].band = f->band[0];
 }
