@@ -72,22 +72,6 @@ static void free_plot(struct plot *p)
     free((char *)p->y_label);
 }
 
-static void write_table(const struct study_table *t, const char *form, struct text *out)
-{
-    struct study_style style = {0};
-
-    if (!strcmp(form, "csv"))
-        study_table_csv(t, out);
-    else if (!strcmp(form, "json"))
-        study_table_json(t, out);
-    else if (!strcmp(form, "md"))
-        study_table_md(t, &style, out);
-    else if (!strcmp(form, "tex"))
-        study_table_tex(t, &style, out);
-    else
-        study_table_html(t, &style, out);
-}
-
 static void write_plots(const struct paper *p, const char *form, struct text *out)
 {
     struct figure_panel panel[PAPER_PLOTS] = {{0}};
@@ -124,7 +108,7 @@ enum err_code paper_write(const struct paper *p, const char *form, struct text *
         TRY(add_file(p->file, out, e));
     text_add_n(out, text_str(&p->text), p->text.n);
     if (p->table.columns)
-        write_table(&p->table, form, out);
+        study_table_write(&p->table, form, &(struct study_style){0}, out);
     if (p->plots)
         write_plots(p, form, out);
     return ERR_OK;

@@ -78,6 +78,9 @@ void study_table_tex(const struct study_table *t, const struct study_style *styl
                      struct text *out);
 void study_table_html(const struct study_table *t, const struct study_style *style,
                       struct text *out);
+/* The form of that name: "csv", "json", "md", "tex", else "html". */
+void study_table_write(const struct study_table *t, const char *form,
+                       const struct study_style *style, struct text *out);
 
 /* A word as a field of a CSV row that people open in spreadsheets. */
 void study_add_field(struct text *row, const char *word);

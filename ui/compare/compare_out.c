@@ -207,7 +207,6 @@ static enum err_code add_curves(struct compare *c, bool raw, struct paper *out, 
 enum err_code compare_write(void *screen, const char *form, struct paper *out, struct err *e)
 {
     struct compare *c = screen;
-    struct study_style style = {0};
 
     if (!c->set || !c->set->count)
         return err_set(e, ERR_INPUT, "there is no run to compare: Space marks runs on Results");
@@ -217,13 +216,7 @@ enum err_code compare_write(void *screen, const char *form, struct paper *out, s
     if (c->wrong[0])
         return err_set(e, ERR_INPUT, "%s", c->wrong);
     out->what = strcmp(form, "csv") ? "the table" : "the table (Tab chooses the curves)";
-    if (!strcmp(form, "csv")) /* it has a row a run, and of these there are few */
-        study_table_csv(&c->table, &out->text);
-    else if (!strcmp(form, "md"))
-        study_table_md(&c->table, &style, &out->text);
-    else if (!strcmp(form, "tex"))
-        study_table_tex(&c->table, &style, &out->text);
-    else
-        study_table_html(&c->table, &style, &out->text);
+    /* it has a row a run, and of these there are few */
+    study_table_write(&c->table, form, &(struct study_style){0}, &out->text);
     return ERR_OK;
 }

@@ -203,26 +203,10 @@ static int write_out(const struct wish *w, const struct study_table *t)
     struct text out = {0};
     int code;
 
-    switch (w->form) {
-    case FORM_CSV:
-        study_table_csv(t, &out);
-        break;
-    case FORM_MD:
-        study_table_md(t, &w->style, &out);
-        break;
-    case FORM_TEX:
-        study_table_tex(t, &w->style, &out);
-        break;
-    case FORM_HTML:
-        study_table_html(t, &w->style, &out);
-        break;
-    case FORM_JSON:
-        study_table_json(t, &out);
-        break;
-    case FORM_TEXT:
-    case FORMS:
+    if (w->form == FORM_TEXT)
         cli_study_text(t, &w->style, file && strcmp(file, "-") != 0 ? -1 : STDOUT_FILENO, &out);
-    }
+    else
+        study_table_write(t, endings[w->form] + 1, &w->style, &out);
     code = cli_write_out("compare", w->csv ? "--csv" : "-o", file, &out);
     text_free(&out);
     return code;

@@ -107,6 +107,33 @@ TEST(markdown_latex_html_and_json)
     study_table_free(&t);
 }
 
+TEST(a_form_is_found_by_its_name)
+{
+    static const char *const forms[] = {"csv", "json", "md", "tex", "html"};
+    struct study_table t = {0};
+    struct study_style style = {.digits = 2};
+
+    study_table_column(&t, "test_acc", STUDY_SHARE, false);
+    study_table_number(&t, 0.98765);
+    for (int i = 0; i < 5; i++) {
+        struct text got = {0}, want = {0};
+
+        study_table_write(&t, forms[i], &style, &got);
+        if (i == 0)
+            study_table_csv(&t, &want);
+        else if (i == 1)
+            study_table_json(&t, &want);
+        else
+            (i == 2   ? study_table_md
+             : i == 3 ? study_table_tex
+                      : study_table_html)(&t, &style, &want);
+        CHECK_STR(text_str(&got), text_str(&want));
+        text_free(&got);
+        text_free(&want);
+    }
+    study_table_free(&t);
+}
+
 TEST(sorting_puts_what_is_empty_last)
 {
     struct study_table t = {0};

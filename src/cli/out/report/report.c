@@ -76,22 +76,16 @@ static enum err_code make_folder(const struct report *r, const char *name, struc
 enum err_code report_add_table(struct report *r, const char *name, const char *title,
                                const struct study_table *t, struct err *e)
 {
-    static const struct {
-        const char *end;
-        void (*form)(const struct study_table *, const struct study_style *, struct text *);
-    } forms[] = {{"md", study_table_md}, {"tex", study_table_tex}};
+    static const char *const forms[] = {"csv", "md", "tex"};
     const struct study_style style = {.narrow = true};
     struct text out = {0};
-    char *file = mem_textf("tables/%s.csv", name);
-    enum err_code code;
+    enum err_code code = ERR_OK;
 
-    study_table_csv(t, &out);
-    code = report_write(r, file, &out, e);
-    free(file);
     for (size_t i = 0; i < MEM_COUNT(forms) && code == ERR_OK; i++) {
+        char *file = mem_textf("tables/%s.%s", name, forms[i]);
+
         text_clear(&out);
-        forms[i].form(t, &style, &out);
-        file = mem_textf("tables/%s.%s", name, forms[i].end);
+        study_table_write(t, forms[i], &style, &out);
         code = report_write(r, file, &out, e);
         free(file);
     }
