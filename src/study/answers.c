@@ -114,17 +114,20 @@ bool study_answers_same_images(const struct study_answers *a, const struct study
            !memcmp(a->images, b->images, a->n * image_size(a));
 }
 
-uint8_t *study_answers_bytes(const struct study_answers *a, size_t image)
+bool study_answers_are_rows(const struct study_answers *a)
 {
-    size_t n = study_answers_pixels(a);
-    uint8_t *bytes = mem_new(n, 1);
-    const float *values = (const float *)a->images + image * n;
+    return a->shape.h == 1 && a->shape.w == 1;
+}
+
+const char *study_answers_noun(const struct study_answers *a)
+{
+    return study_answers_are_rows(a) ? "row" : "image";
+}
+
+static void scale(const float *values, size_t n, uint8_t *bytes)
+{
     float lo = INFINITY, hi = -INFINITY;
 
-    if (a->bytes) {
-        memcpy(bytes, (const uint8_t *)a->images + image * n, n);
-        return bytes;
-    }
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(values[i]))
             continue;
@@ -134,6 +137,19 @@ uint8_t *study_answers_bytes(const struct study_answers *a, size_t image)
     for (size_t i = 0; i < n; i++)
         if (hi > lo && isfinite(values[i]))
             bytes[i] = (uint8_t)lroundf(255 * (values[i] - lo) / (hi - lo));
+}
+
+uint8_t *study_answers_bytes(const struct study_answers *a, size_t image)
+{
+    size_t n = study_answers_pixels(a), channels = (size_t)a->shape.c;
+    uint8_t *bytes = mem_new(n, 1);
+
+    if (a->bytes)
+        memcpy(bytes, (const uint8_t *)a->images + image * n, n);
+    else
+        scale((const float *)a->images + image * n, n, bytes);
+    for (size_t i = 0; channels != 1 && channels != 3 && i < n / channels; i++)
+        bytes[i] = bytes[i * channels];
     return bytes;
 }
 

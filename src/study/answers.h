@@ -51,7 +51,10 @@ int study_answers_of(const struct study_answers *a, int member, size_t image);
 double study_answers_highest(const struct study_answers *a, size_t image);
 /* Whether these are answers to the same images, which are known by their bytes. */
 bool study_answers_same_images(const struct study_answers *a, const struct study_answers *b);
-/* An image's bytes, floats between their least and largest. The caller frees them. */
+bool study_answers_are_rows(const struct study_answers *a);    /* of a table: no pictures */
+const char *study_answers_noun(const struct study_answers *a); /* "row", "image" */
+/* An image's bytes (h, w, 1 or 3), floats between their least and largest; of other numbers of channels the first
+ * alone, for nobody knows what such an image looks like. The caller frees them. */
 uint8_t *study_answers_bytes(const struct study_answers *a, size_t image);
 /* Labels against the mean's answers. only: (classes), images of these classes that were given one of them;
  * NULL: all. */

@@ -84,10 +84,11 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
         text_addf(&words, "%s %s%s: %s of %s %s%s (%.1f %%). ", s->shown_as[label],
                   label == answer ? "answered rightly" : "taken for ",
                   label == answer ? "" : s->shown_as[answer], text_count(number, count),
-                  text_count(all, images), predictview_noun(s), text_s(images),
+                  text_count(all, images), study_answers_noun(&s->of), text_s(images),
                   100 * (double)count / (double)images);
     else
-        text_addf(&words, "No test %s is labelled %s. ", predictview_noun(s), s->shown_as[label]);
+        text_addf(&words, "No test %s is labelled %s. ", study_answers_noun(&s->of),
+                  s->shown_as[label]);
     if (answers)
         text_addf(&words, "%.1f %% of the answers %s are right",
                   100 * (double)count_at(s, answer, answer) / (double)answers, s->shown_as[answer]);
@@ -96,7 +97,7 @@ static void draw_cell_words(const struct predictview *v, struct grid *g, struct 
     if (other >= 0)
         text_addf(&words, "; %s is most often taken for %s", s->shown_as[label],
                   s->shown_as[other]);
-    text_addf(&words, ". Enter shows the %ss.", predictview_noun(s));
+    text_addf(&words, ". Enter shows the %ss.", study_answers_noun(&s->of));
     grid_words(g, in, 0, GRID_TEXT, text_str(&words));
     text_free(&words);
 }

@@ -86,7 +86,7 @@ static void draw_sentence(const struct predictview_set *s, size_t i, struct grid
     struct text words = {0};
     int at;
 
-    text_addf(&words, "%s %s", predictview_noun(s), text_count(number, i));
+    text_addf(&words, "%s %s", study_answers_noun(&s->of), text_count(number, i));
     at = grid_bold(g, in, row, 0, GRID_TEXT, text_str(&words)) + 2;
     text_clear(&words);
     text_addf(&words, "%s %.3f, %s", s->name[s->of.answer[i]], study_answers_highest(&s->of, i),
@@ -259,14 +259,8 @@ static int draw_pixels(const struct predictview_set *s, size_t i, struct grid *g
 {
     uint8_t *bytes = study_answers_bytes(&s->of, i);
     struct tile t = {bytes, s->of.shape.h, s->of.shape.w, s->of.shape.c == 3 ? 3 : 1};
-    struct rect took;
+    struct rect took = tile_grid(&t, g, in);
 
-    if (s->of.shape.c != 1 &&
-        s->of.shape.c != 3) { /* what it would look like, nobody knows: its first channel */
-        for (int k = 0; k < s->of.shape.h * s->of.shape.w; k++)
-            bytes[k] = bytes[k * s->of.shape.c];
-    }
-    took = tile_grid(&t, g, in);
     free(bytes);
     return took.columns;
 }
@@ -281,8 +275,8 @@ static void draw_image(const struct predictview *v, struct grid *g, struct rect 
     if (wide < in.columns / 4)
         wide = in.columns / 4;
     draw_sentence(s, i, g, in, 0);
-    wide = predictview_is_table(s) ? predictview_draw_values(s, i, g, rect_left(below, wide))
-                                   : draw_pixels(s, i, g, rect_left(below, wide));
+    wide = study_answers_are_rows(&s->of) ? predictview_draw_values(s, i, g, rect_left(below, wide))
+                                          : draw_pixels(s, i, g, rect_left(below, wide));
     draw_classes(s, i, g, rect_behind(below, wide + 3));
 }
 
@@ -320,7 +314,7 @@ static void draw_list(struct predictview *v, struct grid *g, struct rect in)
     size_t rows = in.rows > 1 ? (size_t)(in.rows - 1) : 0;
     int name = (in.columns - list_width(s, 0)) / 2;
 
-    grid_right(g, in, 0, 6, GRID_HEAD, predictview_noun(s));
+    grid_right(g, in, 0, 6, GRID_HEAD, study_answers_noun(&s->of));
     grid_text(g, in, 0, 8, GRID_HEAD, "label");
     grid_text(g, in, 0, 9 + name, GRID_HEAD, "answer");
     grid_right(g, in, 0, in.columns - (s->of.members > 1 ? 7 : 2), GRID_HEAD, "p");
@@ -367,7 +361,7 @@ static void draw_images(struct predictview *v, struct grid *g, struct rect in)
         grid_right(g, in, 0, in.columns, GRID_DIM, text_str(&facts));
     if (!v->pick.n) {
         text_clear(&words);
-        text_addf(&words, "No %s is such.", predictview_noun(v->set));
+        text_addf(&words, "No %s is such.", study_answers_noun(&v->set->of));
         grid_words(g, rect_below(in, 2), 0, GRID_DIM,
                    v->pick.order == PREDICTVIEW_WORST ? "There is not one mistake."
                                                       : text_str(&words));

@@ -30,8 +30,6 @@ void predictview_free(struct predictview_set *s);
 
 /* ---- rows of tables ---- */
 
-bool predictview_is_table(const struct predictview_set *s);
-const char *predictview_noun(const struct predictview_set *s); /* "row", "image" */
 /* The values of a row, their names before them; returns how many columns they took. */
 int predictview_draw_values(const struct predictview_set *s, size_t image, struct grid *g,
                             struct rect in);

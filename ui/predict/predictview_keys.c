@@ -67,7 +67,7 @@ const struct screen_key *predictview_hints(void *screen)
                  v->confusion             ? "UEcmn"
                  : v->set->of.members < 2 ? "mcu/ga" /* nobody is there to disagree */
                                           : "mcdu/ga");
-    if (v->confusion && predictview_is_table(v->set)) {
+    if (v->confusion && study_answers_are_rows(&v->set->of)) {
         screen_hint(hints, "Enter", "its rows");
         screen_hint(hints, "c", "rows");
     }
@@ -119,7 +119,7 @@ static void number_entered(void *user, const char *text)
     if (!text_to_int(text, &number) || number < 0 || number >= (int64_t)v->set->of.n) {
         app_prompt_again(v->app, text);
         app_say(v->app, GRID_WARN, "%ss are numbered from 0 to %zu.",
-                predictview_is_table(v->set) ? "Row" : "Image", v->set->of.n - 1);
+                study_answers_are_rows(&v->set->of) ? "Row" : "Image", v->set->of.n - 1);
         return;
     }
     for (size_t i = 0; i < v->pick.n; i++) {
@@ -297,7 +297,7 @@ static bool set_key(struct predictview *v, int32_t code)
         app_prompt(v->app, "class", "", class_entered, NULL, v);
         return true;
     case 'g':
-        app_prompt(v->app, predictview_is_table(v->set) ? "row number" : "image number", "",
+        app_prompt(v->app, study_answers_are_rows(&v->set->of) ? "row number" : "image number", "",
                    number_entered, NULL, v);
         return true;
     case 'c':

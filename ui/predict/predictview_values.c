@@ -11,16 +11,6 @@
 #define VALUE_WIDE 9
 #define APART      3
 
-bool predictview_is_table(const struct predictview_set *s)
-{
-    return s->of.shape.h == 1 && s->of.shape.w == 1;
-}
-
-const char *predictview_noun(const struct predictview_set *s)
-{
-    return predictview_is_table(s) ? "row" : "image";
-}
-
 static double value_of(const struct predictview_set *s, size_t image, int column)
 {
     size_t at = image * (size_t)s->of.shape.c + (size_t)column;

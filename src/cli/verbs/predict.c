@@ -52,16 +52,6 @@ struct wish {
     int64_t rows;
 };
 
-static bool is_table(const struct study_answers *p)
-{
-    return p->shape.h == 1 && p->shape.w == 1;
-}
-
-static const char *one_of(const struct study_answers *p)
-{
-    return is_table(p) ? "row" : "image";
-}
-
 /* ---- for people ---- */
 
 static void add_class(const struct study_answers *p, int class, struct text *out)
@@ -86,7 +76,7 @@ static void add_table(const struct study_answers *p, const size_t *pick, size_t 
     struct cli_table t;
     struct text head = {0};
 
-    text_addf(&head, "-%s|label|prediction||-probability", one_of(p));
+    text_addf(&head, "-%s|label|prediction||-probability", study_answers_noun(p));
     for (int m = 0; p->members > 1 && m < p->members; m++)
         text_addf(&head, "|member %d", m);
     cli_table_start(&t, text_str(&head));
@@ -126,7 +116,8 @@ static void add_bar(struct text *out, double part, int length)
 static int bar_length(const struct study_answers *p)
 {
     int members = p->members > MEMBERS_DRAWN ? MEMBERS_DRAWN : p->members > 1 ? p->members : 0;
-    int room = cli_limit(STDOUT_FILENO) - (is_table(p) ? 0 : p->shape.w + 2) - 22 - 6 * members;
+    int room = cli_limit(STDOUT_FILENO) - (study_answers_are_rows(p) ? 0 : p->shape.w + 2) - 22 -
+               6 * members;
 
     return room < 4 ? 4 : room < 20 ? room : 20;
 }
@@ -139,7 +130,7 @@ static void add_beside(const struct study_answers *p, size_t image, int line, st
     struct text name = {0};
 
     if (line == 0) {
-        text_addf(out, "%s %zu: ", one_of(p), image);
+        text_addf(out, "%s %zu: ", study_answers_noun(p), image);
         add_class(p, said, out);
         if (said != p->labels[image]) {
             text_add(out, ", wrong: it is ");
@@ -167,7 +158,7 @@ static void draw_image(const struct study_answers *p, size_t image, struct text 
     uint8_t *bytes = study_answers_bytes(p, image);
     struct tile t = {bytes, p->shape.h, p->shape.w, p->shape.c == 3 ? 3 : 1};
     bool colours = cli_colours(STDOUT_FILENO) && cli_utf8();
-    int lines = is_table(p) ? 0 : tile_lines(&t);
+    int lines = study_answers_are_rows(p) ? 0 : tile_lines(&t);
     int most = (p->classes < CLASSES_DRAWN ? p->classes : CLASSES_DRAWN) + (p->members > 1);
     struct text raw = {0};
 
@@ -175,10 +166,10 @@ static void draw_image(const struct study_answers *p, size_t image, struct text 
         text_clear(&raw);
         if (line < lines)
             tile_add_line(&t, line, colours, out);
-        else if (!is_table(p)) /* whose numbers are no picture */
+        else if (!study_answers_are_rows(p)) /* whose numbers are no picture */
             text_addf(out, "%*s", t.w, "");
         add_beside(p, image, line, &raw);
-        text_add(out, raw.n && !is_table(p) ? "  " : "");
+        text_add(out, raw.n && !study_answers_are_rows(p) ? "  " : "");
         text_add_clean(out, text_str(&raw));
         while (!colours && out->n && out->s[out->n - 1] == ' ')
             out->s[--out->n] = 0;
@@ -196,7 +187,7 @@ static void add_accuracy(const struct study_answers *p, const struct study_membe
     double least = 1, most = 0;
 
     text_addf(out, "accuracy %s, loss %s over %s test %s%s", text_fixed(acc, s->whole.acc, 4),
-              loss_text(loss, s->whole.nll), TEXT_COUNT(p->n), one_of(p), text_s(p->n));
+              loss_text(loss, s->whole.nll), TEXT_COUNT(p->n), study_answers_noun(p), text_s(p->n));
     if (p->epoch >= 0)
         text_addf(out, ", weights of epoch %lld", (long long)p->epoch);
     for (int m = 0; m < p->members; m++) {

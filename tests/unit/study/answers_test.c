@@ -196,6 +196,18 @@ TEST(numbers_become_bytes_between_their_least_and_largest)
     study_answers_free(&a);
 }
 
+TEST(of_two_channels_the_first_is_drawn)
+{
+    struct study_answers a = made();
+    uint8_t *bytes;
+
+    a.shape = (struct net_shape){1, 3, 2};
+    bytes = study_answers_bytes(&a, 0);
+    CHECK(bytes[0] == 0 && bytes[1] == 102 && bytes[2] == 204);
+    free(bytes);
+    study_answers_free(&a);
+}
+
 TEST(the_file_gives_back_what_was_saved)
 {
     char *path = mem_textf("%s/answers-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
