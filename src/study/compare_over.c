@@ -45,6 +45,16 @@ static void add_mean(struct study_table *t, const double *x, size_t n)
         study_table_empty(t);
 }
 
+static bool same_value(const struct study_run *a, const struct study_run *b, const char *name)
+{
+    char *x = study_text(a, name), *y = study_text(b, name);
+    bool same = !strcmp(x, y);
+
+    free(x);
+    free(y);
+    return same;
+}
+
 /* Pairs of runs of two groups whose `over` is the same, with their accuracies. */
 static size_t pairs_of(const struct group *a, const struct group *b, const char *over, double *x,
                        double *y)
@@ -53,17 +63,7 @@ static size_t pairs_of(const struct group *a, const struct group *b, const char 
 
     for (size_t i = 0; i < a->count; i++) {
         for (size_t j = 0; counts(a, i) && j < b->count; j++) {
-            struct text p = {0}, q = {0};
-            bool pair;
-
-            if (!counts(b, j))
-                continue;
-            study_value(&a->runs[i], over, &p);
-            study_value(&b->runs[j], over, &q);
-            pair = !strcmp(text_str(&p), text_str(&q));
-            text_free(&p);
-            text_free(&q);
-            if (!pair)
+            if (!counts(b, j) || !same_value(&a->runs[i], &b->runs[j], over))
                 continue;
             x[n] = study_number(&a->runs[i], "test_acc");
             y[n] = study_number(&b->runs[j], "test_acc");
@@ -122,38 +122,26 @@ static bool is_told(const struct group *g, size_t i, const char *name)
 }
 
 /* Whether no run that is told before run i has its value. */
-static bool is_new(const struct group *g, size_t i, const char *name, const char *value)
+static bool is_new(const struct group *g, size_t i, const char *name)
 {
-    bool is = true;
-
-    for (size_t k = 0; k < i && is; k++) {
-        struct text other = {0};
-
-        if (!is_told(g, k, name))
-            continue;
-        study_value(&g->runs[k], name, &other);
-        is = strcmp(text_str(&other), value) != 0;
-        text_free(&other);
-    }
-    return is;
+    for (size_t k = 0; k < i; k++)
+        if (is_told(g, k, name) && same_value(&g->runs[i], &g->runs[k], name))
+            return false;
+    return true;
 }
 
 /* What has no mean: of its runs each value once, "1, 2". */
 static void add_values(struct study_table *t, const struct group *g, const char *name)
 {
-    struct text all = {0}, value = {0};
+    struct text all = {0};
 
-    for (size_t i = 0; i < g->count; i++) {
-        if (!is_told(g, i, name))
-            continue;
-        text_clear(&value);
-        study_value(&g->runs[i], name, &value);
-        if (is_new(g, i, name, text_str(&value)))
-            text_addf(&all, "%s%s", all.n ? ", " : "", text_str(&value));
-    }
+    for (size_t i = 0; i < g->count; i++)
+        if (is_told(g, i, name) && is_new(g, i, name)) {
+            text_add(&all, all.n ? ", " : "");
+            study_value(&g->runs[i], name, &all);
+        }
     study_table_word(t, text_str(&all));
     text_free(&all);
-    text_free(&value);
 }
 
 static bool holds_words(const struct study_run *runs, size_t count, const char *name)

@@ -128,6 +128,15 @@ bool study_value(const struct study_run *run, const char *name, struct text *out
     return true;
 }
 
+char *study_text(const struct study_run *run, const char *name)
+{
+    struct text value = {0};
+
+    text_add(&value, "");
+    study_value(run, name, &value);
+    return value.s;
+}
+
 double study_number(const struct study_run *run, const char *name)
 {
     struct text value = {0};
@@ -322,15 +331,6 @@ static char *key_of(const struct study_run *run, const char *const *names, size_
     return key.s;
 }
 
-static char *value_of(const struct study_run *run, const char *name)
-{
-    struct text value = {0};
-
-    text_add(&value, "");
-    study_value(run, name, &value);
-    return value.s;
-}
-
 static int by_choice(const void *a, const void *b)
 {
     const struct study_hashed *x = a, *y = b;
@@ -365,7 +365,7 @@ static bool has_changed(const struct study_run *runs, size_t count, const char *
         n++;
     for (size_t i = 0; i < count; i++) {
         of[i].choice = text[2 * i] = key_of(&runs[i], by, n);
-        of[i].hash = text[2 * i + 1] = value_of(&runs[i], hash);
+        of[i].hash = text[2 * i + 1] = study_text(&runs[i], hash);
     }
     changed = study_hash_has_changed(of, count);
     for (size_t i = 0; i < 2 * count; i++)

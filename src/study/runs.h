@@ -30,6 +30,8 @@ void study_close(struct study_run *runs, size_t count);
  * "picked" (what best was chosen on). Empty where it does not apply, the word for it where there is
  * none of it (study_none). False: there is no such name. */
 bool study_value(const struct study_run *run, const char *name, struct text *out);
+/* The same as a text of its own, which the caller frees; "" for a name that there is not. */
+char *study_text(const struct study_run *run, const char *name);
 /* The same as a number; nan where it is empty or a word. */
 double study_number(const struct study_run *run, const char *name);
 /* A column of epochs.csv in a row; nan without. */

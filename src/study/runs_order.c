@@ -44,14 +44,9 @@ static int by_values(const void *a, const void *b)
 static char **values_of(const struct study_run *run, const char *const *names, size_t count)
 {
     char **values = mem_new(count + 1, sizeof *values);
-    struct text t = {0};
 
-    for (size_t i = 0; i < count; i++) {
-        text_clear(&t);
-        study_value(run, names[i], &t);
-        values[i] = mem_text(text_str(&t));
-    }
-    text_free(&t);
+    for (size_t i = 0; i < count; i++)
+        values[i] = study_text(run, names[i]);
     return values;
 }
 

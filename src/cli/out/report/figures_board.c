@@ -26,15 +26,6 @@ static int by_number(const void *a, const void *b)
     return strcmp(x, y);
 }
 
-static char *value_of(const struct study_run *run, const char *key)
-{
-    struct text value = {0};
-
-    if (*key)
-        study_value(run, key, &value);
-    return value.s ? value.s : mem_text("");
-}
-
 static size_t place_of(const struct values *v, const char *text)
 {
     size_t i = 0;
@@ -49,7 +40,7 @@ static struct values values_of(const struct study_run *runs, size_t count, const
     struct values v = {0};
 
     for (size_t i = 0; i < count; i++) {
-        char *text = value_of(&runs[i], key);
+        char *text = study_text(&runs[i], key);
 
         if (place_of(&v, text) < v.n) {
             free(text);
@@ -82,25 +73,19 @@ static enum err_code choose_keys(const struct study_run *runs, size_t count, con
     const char **names = study_differences(runs, count, &found);
 
     for (int k = 0; k < 2; k++) {
+        const char *other = best[1 - k] ? best[1 - k] : liked[1 - k];
         size_t most = 1;
 
-        for (size_t i = 0; i < found && !best[k]; i++)
-            if (!strcmp(names[i], liked[k]) && !(best[1 - k] && !strcmp(best[1 - k], names[i])))
-                best[k] = names[i];
-        if (best[k])
-            continue;
-        for (size_t i = 0; i < found; i++) {
+        for (size_t i = 0; i < found && !(k ? *columns : *rows); i++) {
             struct values v = values_of(runs, count, names[i]);
-            bool taken = (best[0] && !strcmp(best[0], names[i])) ||
-                         (best[1] && !strcmp(best[1], names[i])) || !strcmp(names[i], "seed") ||
-                         (!best[1 - k] && !strcmp(names[i], liked[1 - k])) ||
-                         spec_key_find(names[i]) < 0;
+            size_t worth = strcmp(names[i], liked[k]) ? v.n : count + 1;
 
-            if (!taken && v.n > most) {
-                most = v.n;
+            free_values(&v);
+            if (worth > most && strcmp(names[i], other) != 0 && strcmp(names[i], "seed") != 0 &&
+                spec_key_find(names[i]) >= 0) {
+                most = worth;
                 best[k] = names[i];
             }
-            free_values(&v);
         }
     }
     free(names);
@@ -242,7 +227,7 @@ static bool differs_within(const struct cells *c, size_t cells, const char *metr
 
         if (!counts(c, i, metric))
             continue;
-        value = value_of(&c->runs[i], name);
+        value = study_text(&c->runs[i], name);
         differs = *is && strcmp(*is, value) != 0;
         if (*is)
             free(value);
@@ -285,7 +270,7 @@ static void fill_board(struct figures *f, const struct study_run *runs, size_t c
     study_repeats(runs, count, place.again);
     place.settings = study_groups(runs, count, "seed", place.setting);
     for (size_t i = 0; i < count; i++) {
-        char *r = value_of(&runs[i], rows), *c = value_of(&runs[i], columns);
+        char *r = study_text(&runs[i], rows), *c = study_text(&runs[i], columns);
 
         place.cell[i] = place_of(&down, r) * across.n + place_of(&across, c);
         free(r);
