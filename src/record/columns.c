@@ -205,6 +205,30 @@ void record_entry_value(const struct record_entry *entry, const char *column, st
         add_epoch(entry, column + (dotted ? 5 : 0), begins(column, "last."), out);
 }
 
+struct record_key record_key_of(const char *value)
+{
+    struct record_key key = {.kind = RECORD_NOTHING, .value = value};
+
+    if (value && text_to_double(value, &key.number))
+        key.kind = isnan(key.number) ? RECORD_NOTHING : RECORD_NUMBER;
+    else if (value && *value)
+        key.kind = RECORD_WORD;
+    return key;
+}
+
+int record_compare_keys(const struct record_key *a, const struct record_key *b, bool falling)
+{
+    int order = 0;
+
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->kind == RECORD_NUMBER)
+        order = a->number < b->number ? -1 : a->number > b->number;
+    else if (a->kind == RECORD_WORD)
+        order = strcmp(a->value, b->value);
+    return falling ? -order : order;
+}
+
 double record_entry_valid_acc(const struct record_entry *entry)
 {
     struct text value = {0};

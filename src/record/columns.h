@@ -20,6 +20,14 @@ const char *record_entry_state(const struct record_entry *entry);
 /* A column of record_column_is, empty where it does not apply; of a broken run only run and state.
  * */
 void record_entry_value(const struct record_entry *entry, const char *column, struct text *out);
+/* What runs are sorted by: numbers, then words, then what is empty, be it rising or falling. */
+struct record_key {
+    enum { RECORD_NUMBER, RECORD_WORD, RECORD_NOTHING } kind;
+    double number;
+    const char *value; /* the caller's */
+};
+struct record_key record_key_of(const char *value); /* NULL: nothing */
+int record_compare_keys(const struct record_key *a, const struct record_key *b, bool falling);
 /* On validation data at its best epoch, which was picked by it; nan without. */
 double record_entry_valid_acc(const struct record_entry *entry);
 

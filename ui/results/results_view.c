@@ -56,9 +56,8 @@ void results_open(struct results *r, uint64_t key, bool open)
 /* ---- order ---- */
 
 struct sorted {
-    enum { NUMBER, WORD, NOTHING } kind; /* in this order, rising or falling */
-    double number;
-    const char *word, *name;
+    struct record_key key;
+    const char *name;
     size_t place;
     bool falling;
 };
@@ -66,31 +65,9 @@ struct sorted {
 static int compare(const void *a, const void *b)
 {
     const struct sorted *x = a, *y = b;
-    int order = 0;
+    int order = record_compare_keys(&x->key, &y->key, x->falling);
 
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->kind == NUMBER)
-        order = x->number < y->number ? -1 : x->number > y->number;
-    else if (x->kind == WORD)
-        order = strcmp(x->word, y->word);
-    if (order)
-        return x->falling ? -order : order;
-    return -strcmp(x->name, y->name); /* the newest first */
-}
-
-/* Of what is no number the value has to stay. */
-static void set_key(struct sorted *s, const char *value)
-{
-    s->kind = NOTHING;
-    if (!value || !*value)
-        return;
-    if (text_to_double(value, &s->number)) {
-        s->kind = isnan(s->number) ? NOTHING : NUMBER;
-    } else {
-        s->kind = WORD;
-        s->word = value;
-    }
+    return order ? order : -strcmp(x->name, y->name); /* the newest first */
 }
 
 /* "-best_test_acc": falling. Without: by time, the newest first. */
@@ -106,17 +83,13 @@ static void sort_runs(struct results *r, const struct library_run *runs)
     for (size_t i = 0; i < v->count; i++) {
         const struct library_run *run = &runs[v->order[i]];
         char number[TEXT_NUMBER_ROOM];
-        const char *newest = NULL;
+        const char *value = NULL;
 
-        s[i] = (struct sorted){.kind = NOTHING, .name = run->name, .place = v->order[i]};
-        s[i].falling = falling;
-        if (!*column)
-            continue;
-        if (live[v->order[i]]) /* by what its line shows */
-            newest = results_newest(r, run, column, number);
-        set_key(&s[i], newest       ? newest
-                       : field >= 0 ? run->cell[field]
-                                    : library_value(r->app->library, run, column));
+        if (*column && live[v->order[i]]) /* by what its line shows */
+            value = results_newest(r, run, column, number);
+        if (*column && !value)
+            value = field >= 0 ? run->cell[field] : library_value(r->app->library, run, column);
+        s[i] = (struct sorted){record_key_of(value), run->name, v->order[i], falling};
     }
     qsort(s, v->count, sizeof *s, compare);
     for (size_t i = 0; i < v->count; i++)

@@ -5,66 +5,36 @@
 #include "record/columns.h"
 #include "record/run/reader.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_KEYS 8
 
-struct key {
-    enum { NUMBER, WORD, NOTHING } kind; /* in this order, rising or falling */
-    double number;
-    char *word;
-};
-
 struct sorted {
     const char *name;
     size_t place, keys;
     const bool *falling;
-    struct key key[MOST_KEYS];
+    struct record_key key[MOST_KEYS];
 };
-
-static int compare_keys(const struct key *a, const struct key *b, bool falling)
-{
-    int order = 0;
-
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->kind == NUMBER)
-        order = a->number < b->number ? -1 : a->number > b->number;
-    else if (a->kind == WORD)
-        order = strcmp(a->word, b->word);
-    return falling ? -order : order;
-}
 
 static int compare(const void *a, const void *b)
 {
     const struct sorted *x = a, *y = b;
 
     for (size_t i = 0; i < x->keys; i++) {
-        int order = compare_keys(&x->key[i], &y->key[i], x->falling[i]);
+        int order = record_compare_keys(&x->key[i], &y->key[i], x->falling[i]);
         if (order)
             return order;
     }
     return strcmp(x->name, y->name);
 }
 
-static struct key key_of(const struct record_entry *entry, const char *column)
+static struct record_key key_of(const struct record_entry *entry, const char *column)
 {
     struct text value = {0};
-    struct key key = {NOTHING, 0, NULL};
 
     record_entry_value(entry, column, &value);
-    if (!value.n) {
-        text_free(&value);
-        return key;
-    }
-    key.word = value.s;
-    if (text_to_double(key.word, &key.number))
-        key.kind = isnan(key.number) ? NOTHING : NUMBER;
-    else
-        key.kind = WORD;
-    return key;
+    return record_key_of(value.s);
 }
 
 static void sort(const struct record_entry *list, size_t count, const char *const *columns,
@@ -84,7 +54,7 @@ static void sort(const struct record_entry *list, size_t count, const char *cons
     for (size_t i = 0; i < count; i++) {
         order[i] = s[i].place;
         for (size_t k = 0; k < keys; k++)
-            free(s[i].key[k].word);
+            free((char *)s[i].key[k].value);
     }
     free(s);
 }

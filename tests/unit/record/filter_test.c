@@ -244,3 +244,22 @@ TEST(values_of_a_run)
     free(run);
     help_remove(results);
 }
+
+/* Rising and falling numbers come before words, and what is empty or nan comes last. */
+TEST(values_are_sorted_as_numbers_then_words)
+{
+    static const char *const rising[] = {"-1e3", "0.5", "9", "10", "a", "b", "", "nan", NULL};
+    static const char *const falling[] = {"10", "9", "0.5", "-1e3", "b", "a", "nan", ""};
+
+    for (int down = 0; down < 2; down++)
+        for (int i = 0; i < 8; i++)
+            for (int k = 0; k < 8; k++) {
+                const char *const *in = down ? falling : rising;
+                struct record_key a = record_key_of(in[i]), b = record_key_of(in[k]);
+                int want = i >= 6 && k >= 6 ? 0 : (i > k) - (i < k);
+                int got = record_compare_keys(&a, &b, down);
+
+                CHECK_INT((got > 0) - (got < 0), want);
+            }
+    CHECK_INT(record_key_of(NULL).kind, RECORD_NOTHING);
+}
