@@ -59,9 +59,8 @@ static bool is_of_workbench(const char *arg, bool *values)
     static const char *const switches[] = {"--ascii", "--no-mouse"};
     static const char *const settings[] = {"--theme", "--keys", "--frame"};
 
-    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-        if (!strcmp(arg, switches[i]))
-            return true;
+    if (TEXT_IS_AMONG(arg, switches))
+        return true;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         size_t n = strlen(settings[i]);
 

@@ -62,6 +62,15 @@ const char *text_str(const struct text *t)
     return t->s ? t->s : "";
 }
 
+bool text_is_among(const char *s, const char *const *words, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && strcmp(s, words[i]) != 0)
+        i++;
+    return i < n;
+}
+
 bool text_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), m = strlen(end);

@@ -61,6 +61,10 @@ bool text_has_ending_any_case(const char *name, const char *ending);
 /* The bytes before that end: all of s where it ends otherwise, or is nothing else. */
 size_t text_stem(const char *s, const char *end);
 
+/* Whether s is one of n words; of all in an array. */
+bool text_is_among(const char *s, const char *const *words, size_t n);
+#define TEXT_IS_AMONG(s, words) text_is_among(s, words, sizeof(words) / sizeof *(words))
+
 /* Trims spaces and tabs at both ends, in place; returns the first character kept. */
 char *text_trim(char *s);
 /* The word of the NULL-ended list nearest to s, NULL where none is near enough to suggest. */

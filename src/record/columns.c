@@ -20,11 +20,7 @@
 
 bool record_is_run_column(const char *name)
 {
-    for (size_t i = 0; i < RECORD_COLUMNS; i++) {
-        if (!strcmp(record_run_columns[i], name))
-            return true;
-    }
-    return false;
+    return text_is_among(name, record_run_columns, RECORD_COLUMNS);
 }
 
 static bool is_epoch_column(const char *name)
@@ -104,11 +100,7 @@ static bool takes_any(const char *column)
 {
     static const char *const free_text[] = {"name", "model", "data", "weights", "on_end"};
 
-    for (size_t i = 0; i < MEM_COUNT(free_text); i++) {
-        if (!strcmp(column, free_text[i]))
-            return true;
-    }
-    return begins(column, "model.");
+    return TEXT_IS_AMONG(column, free_text) || begins(column, "model.");
 }
 
 enum err_code record_column_check(const char *column, const char *value, const char *text,

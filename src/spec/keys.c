@@ -227,13 +227,10 @@ int spec_key_find(const char *name)
 
 bool spec_key_names(const char *key)
 {
-    static const char *const left_out[] = {"name",   "log_every", "keep", "target_acc",
-                                           "on_end", "repeats",   NULL};
-    int i = 0;
+    static const char *const left_out[] = {"name",       "log_every", "keep",
+                                           "target_acc", "on_end",    "repeats"};
 
-    while (left_out[i] && strcmp(left_out[i], key) != 0)
-        i++;
-    return !left_out[i];
+    return !TEXT_IS_AMONG(key, left_out);
 }
 
 static struct spec usual;

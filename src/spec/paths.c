@@ -175,9 +175,8 @@ enum err_code spec_set_data(struct spec *s, const struct spec_input *in, struct 
     static const char *const names[] = {"fashion-mnist", "mnist", "synthetic"};
     const char *colon = pair_colon(in->value, in->folder);
 
-    for (size_t i = 0; i < MEM_COUNT(names); i++)
-        if (!strcmp(in->value, names[i]))
-            return set_text(s->data, sizeof s->data, in, e);
+    if (TEXT_IS_AMONG(in->value, names))
+        return set_text(s->data, sizeof s->data, in, e);
     if (in->value[0] == ':') /* a file of that name goes by ./ */
         return spec_refuse(in, e, "the training file is missing in front of ':'");
     if (colon) {

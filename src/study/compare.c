@@ -35,9 +35,8 @@ enum study_kind study_kind_of(const char *name)
     static const char *const words[] = {"loss_reduction", "target_acc", "step_epochs",
                                         "step_factor",    "epochs",     "max_steps"};
 
-    for (size_t i = 0; i < MEM_COUNT(words); i++)
-        if (!strcmp(name, words[i]))
-            return STUDY_NUMBER;
+    if (TEXT_IS_AMONG(name, words))
+        return STUDY_NUMBER;
     for (size_t i = 0; i < MEM_COUNT(kinds); i++)
         if (strstr(name, kinds[i].part))
             return kinds[i].kind;
@@ -49,10 +48,7 @@ static bool is_word(const char *name)
     static const char *const words[] = {"run",  "sweep",   "cell", "reason",
                                         "host", "version", "tags", "note"};
 
-    for (size_t i = 0; i < MEM_COUNT(words); i++)
-        if (!strcmp(name, words[i]))
-            return true;
-    return false;
+    return TEXT_IS_AMONG(name, words);
 }
 
 void study_table_value(struct study_table *t, const struct study_run *run, const char *name)

@@ -182,13 +182,7 @@ bool study_is_setting(const char *name)
                                        "isa",    "real_devices", "threads_used",
                                        "shared", "network_hash", "data_hash"};
 
-    for (size_t i = 0; i < MEM_COUNT(idle); i++)
-        if (!strcmp(idle[i], name))
-            return false;
-    for (size_t i = 0; i < MEM_COUNT(used); i++)
-        if (!strcmp(used[i], name))
-            return true;
-    return spec_key_find(name) >= 0;
+    return !TEXT_IS_AMONG(name, idle) && (TEXT_IS_AMONG(name, used) || spec_key_find(name) >= 0);
 }
 
 const char *const *study_chosen_by(const char *name)
@@ -261,10 +255,7 @@ bool study_is_condition(const char *name)
     static const char *const conditions[] = {"host", "isa", "real_devices", "threads_used",
                                              "shared"};
 
-    for (size_t i = 0; i < MEM_COUNT(conditions); i++)
-        if (!strcmp(conditions[i], name))
-            return true;
-    return false;
+    return TEXT_IS_AMONG(name, conditions);
 }
 
 /* A key without a value has no effect there (member_order of a single model): that is no difference
@@ -309,9 +300,8 @@ static bool all_same(const struct study_run *runs, size_t count, const char *nam
 
 static const char **add_name(const char **names, size_t *found, const char *name)
 {
-    for (size_t i = 0; i < *found; i++)
-        if (!strcmp(names[i], name))
-            return names;
+    if (text_is_among(name, names, *found))
+        return names;
     names = mem_resize(names, *found + 2, sizeof *names);
     names[(*found)++] = name;
     names[*found] = NULL;

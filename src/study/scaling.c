@@ -12,10 +12,7 @@ static bool goes_with_devices(const char *name)
 {
     static const char *const with[] = {"devices", "seed", "real_devices", "shared"};
 
-    for (size_t i = 0; i < MEM_COUNT(with); i++)
-        if (!strcmp(with[i], name))
-            return true;
-    return false;
+    return TEXT_IS_AMONG(name, with);
 }
 
 /* Takes those away. */

@@ -38,12 +38,9 @@ void cli_json_field(struct text *out, const char *name, const char *value)
 static bool is_name(const char *column)
 {
     static const char *const names[] = {"run",  "sweep", "cell", "reason", "host", "version",
-                                        "name", "model", "data", "tags",   "note", NULL};
+                                        "name", "model", "data", "tags",   "note"};
 
-    for (const char *const *n = names; *n; n++)
-        if (!strcmp(*n, column))
-            return true;
-    return false;
+    return TEXT_IS_AMONG(column, names);
 }
 
 void cli_json_run(struct text *out, const struct record_run *run)

@@ -20,10 +20,7 @@ static bool is_wanted(const char *column)
     static const char *const wanted[] = {"n", "test_acc", "difference", "difference_lo",
                                          "difference_hi"};
 
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (!strcmp(wanted[i], column))
-            return true;
-    return false;
+    return TEXT_IS_AMONG(column, wanted);
 }
 
 /* Columns are left out from the right until a line holds, those that are wanted last; then the runs'

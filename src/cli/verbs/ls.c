@@ -169,10 +169,7 @@ static bool has_place(const char *column)
         "batch", "lr",    "epochs",        "seed",        "best_test_acc", "test_acc", "best_by",
         "sweep", "tags",  "best.test_acc", "epochs_done", "started_utc"};
 
-    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
-        if (!strcmp(column, placed[i]))
-            return true;
-    return false;
+    return TEXT_IS_AMONG(column, placed);
 }
 
 /* Whether two of the runs have other values of the key; an average of several has none. */

@@ -14,10 +14,7 @@ static bool is_free(const char *key)
     static const char *const names[] = {"name",      "model", "backend",    "threads", "epochs",
                                         "log_every", "keep",  "target_acc", "on_end"};
 
-    for (size_t i = 0; i < MEM_COUNT(names); i++)
-        if (!strcmp(key, names[i]))
-            return true;
-    return false;
+    return TEXT_IS_AMONG(key, names);
 }
 
 static bool is_given(const struct spec *spec, const char *key)

@@ -174,6 +174,16 @@ TEST(work_stands_still_while_the_program_is_stopped)
     CHECK(clock_work_ns() - held >= 5000000);
 }
 
+TEST(a_word_among_others)
+{
+    static const char *const words[] = {"lr", "batch", ""};
+
+    CHECK(TEXT_IS_AMONG("lr", words) && TEXT_IS_AMONG("", words));
+    CHECK(!TEXT_IS_AMONG("bat", words) && !TEXT_IS_AMONG("batches", words));
+    CHECK(text_is_among("batch", words, 2) && !text_is_among("", words, 2));
+    CHECK(!text_is_among("lr", words, 0));
+}
+
 TEST(nearest_word)
 {
     static const char *const words[] = {"devices", "epochs", "lr", NULL};

@@ -164,17 +164,18 @@ bool average_find_earlier(const struct average *a, struct text *folder)
 /* What the average has of its own, whatever the runs have. */
 static bool is_own(const char *column)
 {
-    static const char own[] =
-        " run sweep cell state reason pid version started_utc ended_utc name mode members "
-        "repeats epochs_done best_epoch best_by best_test_acc best_test_loss last_test_acc "
-        "last_test_loss train_seconds eval_seconds wall_seconds device_seconds model_images "
-        "target_seconds tags note ";
-    size_t n = strlen(column);
+    static const char *const own[] = {"run",           "sweep",          "cell",
+                                      "state",         "reason",         "pid",
+                                      "version",       "started_utc",    "ended_utc",
+                                      "name",          "mode",           "members",
+                                      "repeats",       "epochs_done",    "best_epoch",
+                                      "best_by",       "best_test_acc",  "best_test_loss",
+                                      "last_test_acc", "last_test_loss", "train_seconds",
+                                      "eval_seconds",  "wall_seconds",   "device_seconds",
+                                      "model_images",  "target_seconds", "tags",
+                                      "note"};
 
-    for (const char *at = own; (at = strstr(at, column)); at += n)
-        if (at[-1] == ' ' && at[n] == ' ')
-            return true;
-    return false;
+    return TEXT_IS_AMONG(column, own);
 }
 
 /* Whether the column says something of the run: a key does where it has an effect. */

@@ -35,10 +35,7 @@ static bool is_apart(const char *key)
         "batch",   "epochs",    "lr",        "lr_rule",      "lr_batch",  "max_minutes", "patience",
         "sync_bn", "precision", "max_steps", "member_order", "test_limit"};
 
-    for (size_t i = 0; i < MEM_COUNT(names); i++)
-        if (!strcmp(names[i], key))
-            return true;
-    return !study_is_setting(key);
+    return TEXT_IS_AMONG(key, names) || !study_is_setting(key);
 }
 
 static bool has_batchnorm(const char *folder)

@@ -23,10 +23,8 @@ static bool differ_in(const struct study_run *runs, size_t count, const char *ke
 {
     size_t found;
     const char **names = study_differences(runs, count, &found);
-    bool in = false;
+    bool in = text_is_among(key, names, found);
 
-    for (size_t i = 0; i < found; i++)
-        in |= !strcmp(names[i], key);
     free(names);
     return in;
 }
