@@ -26,6 +26,7 @@ struct live_cell {
     bool full;           /* it waits for room on the disk */
     bool beyond;         /* known from before, but not among those that --max-cells takes */
     int64_t place;       /* in the queue; -1 */
+    char time[32];       /* of its newest line in the ledger; "": it has none */
     char *run, *why;     /* the run's name; both NULL where there is none */
 };
 
@@ -43,8 +44,11 @@ struct live_sweep {
     size_t cells;
     bool by_valid;   /* best epochs were picked on validation data */
     char newest[32]; /* time of the ledger's newest line; "": none */
-    uint64_t stamp;  /* of the files that it was read from */
-    char *problem;   /* it cannot be shown: why; there are no cells then */
+    /* Of what its name stands for beside these cells: runs of other lists, or of data that have changed since; and
+     * how many cells of all of them have ended. */
+    size_t others, ended;
+    uint64_t stamp; /* of the files that it was read from */
+    char *problem;  /* it cannot be shown: why; there are no cells then */
 };
 
 /* Of results/sweeps/NAME, where a sweep of more than so many cells is a problem. */

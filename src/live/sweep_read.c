@@ -100,8 +100,10 @@ static void read_sheet(struct live_sweep *s, const char *results, struct hashes 
 
             taken[row] = !strcmp(told, "no");
             h->listed |= !strcmp(told, "yes");
-            if (taken[row])
-                remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), NO_CELL);
+            if (!taken[row])
+                continue;
+            remember(h, sheet_cell(&t, row, sheet_column(&t, "cell")), NO_CELL);
+            s->others += *sheet_cell(&t, row, sheet_column(&t, "run")) != 0;
         }
         for (int pass = 0; pass < 2; pass++) {
             for (size_t row = 0; row < t.rows; row++) {
@@ -179,6 +181,7 @@ static void take_line(struct live_sweep *s, const char *results, const struct re
     c->known = true;
     c->left_out = false;
     c->state = l->state;
+    memcpy(c->time, l->time, sizeof c->time);
     live_set_text(&c->run, l->run);
     if (other || *l->reason || l->state != WIRE_DONE) /* the sheet may know more of a result */
         live_set_text(&c->why, l->reason);
@@ -217,6 +220,7 @@ static void read_ledger(struct live_sweep *s, const char *results, const struct 
     for (size_t i = 0; i < n; i++) {
         size_t cell = cell_of(h, cells[i].cell, &from, s->cells);
 
+        s->ended += wire_state_is_final(cells[i].state);
         if (cell != NO_CELL)
             take_line(s, results, &cells[i], cell);
         if (strcmp(cells[i].time, s->newest) > 0)

@@ -248,7 +248,7 @@ static void look(struct doing *d)
 {
     struct feed_run *run = d->number && !d->sweep ? feed_by_number(d->feed, d->number) : NULL;
 
-    if (run) {
+    if (run && run->own && !d->refused) { /* else its files tell of what it was before */
         feed_watch(d->feed, run);
         run_lines_look(&d->run, run);
     }

@@ -11,6 +11,7 @@
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
 #include "data/data.h"
+#include "wire/sweep.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -39,15 +40,19 @@ static enum err_code start(const char *name, const struct sweep_wish *wish, cons
 /* How much of it there was before. */
 static void say_unfinished(const char *name, const struct sweep_wish *wish)
 {
-    struct sweeps_count c;
+    struct live_sweep *s;
     struct text line = {0};
 
-    if (!wish->goes_on || wish->failed || sweeps_count(name, &c, NULL) != ERR_OK)
+    if (!wish->goes_on || wish->failed)
         return;
-    sweeps_add_before(&line, c.results, c.of_state[WIRE_SKIPPED], c.cells, "");
-    text_addf(&line, ", %s to run", TEXT_COUNT(c.left));
-    cli_talk("%s", text_str(&line));
+    s = sweeps_open(name);
+    sweeps_add_before(&line, wire_sweep_ended(&s->is) - s->is.skipped, s->is.skipped, s->is.cells,
+                      "");
+    text_addf(&line, ", %s to run", TEXT_COUNT(sweeps_left(s)));
+    if (!s->problem)
+        cli_talk("%s", text_str(&line));
     text_free(&line);
+    live_sweep_free(s);
 }
 
 int sweeps_detach(const char *name, const struct sweep_wish *wish)

@@ -13,7 +13,6 @@
 #include "cli/out/print.h"
 #include "cli/out/progress.h"
 #include "cli/out/table.h"
-#include "cli/sweeps/listed.h"
 #include "cli/sweeps/sweeps.h"
 #include "record/best.h"
 #include "record/run/run.h"
@@ -231,6 +230,43 @@ static void say_standing(struct sweep_lines *w)
     w->standing = words;
 }
 
+static int by_time(const void *a, const void *b, void *cells)
+{
+    const struct live_cell *x = (const struct live_cell *)cells + *(const size_t *)a;
+    const struct live_cell *y = (const struct live_cell *)cells + *(const size_t *)b;
+    int order = strcmp(x->time, y->time);
+
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Those whose end was not said yet, in the order in which they ended. */
+static void say_new_ends(struct sweep_lines *w)
+{
+    size_t *new = mem_new(w->cells + 1, sizeof *new), n = 0;
+
+    for (size_t i = 0; i < w->cells; i++)
+        if (w->cell[i].known && wire_state_is_final(w->cell[i].state) && !w->shown[i].ended)
+            new[n++] = i;
+    qsort_r(new, n, sizeof *new, by_time, w->now->cell);
+    for (size_t i = 0; i < n; i++) {
+        live_set_text(&w->shown[new[i]].reason, w->now->cell[new[i]].why);
+        say_end(w, &w->cell[new[i]]);
+    }
+    free(new);
+}
+
+static void follow_running(struct sweep_lines *w)
+{
+    for (size_t i = 0; i < w->cells; i++) {
+        const struct live_cell *c = &w->now->cell[i];
+        char *folder = io_path(cli_results(), c->run ? c->run : "");
+
+        if (c->known && !wire_state_ended(c->state) && c->run)
+            (void)feed_follow(w->feed, folder);
+        free(folder);
+    }
+}
+
 static void look_other(struct sweep_lines *w)
 {
     char *path = sweeps_folder(w->wish->name);
@@ -244,21 +280,10 @@ static void look_other(struct sweep_lines *w)
     w->cells = w->now->cells;
     w->cell = mem_grow(w->cell, &w->cell_room, w->cells, sizeof *w->cell);
     know_cells(w, w->cells);
-    for (size_t i = 0; i < w->cells; i++) {
-        const struct live_cell *c = &w->now->cell[i];
-
-        w->cell[i] = cell_of_files(c, i);
-        if (w->cell[i].known && wire_state_is_final(c->state) && !w->shown[i].ended) {
-            live_set_text(&w->shown[i].reason, c->why);
-            say_end(w, &w->cell[i]);
-        }
-        if (c->known && !wire_state_ended(c->state) && c->run) {
-            char *folder = io_path(cli_results(), c->run);
-
-            (void)feed_follow(w->feed, folder);
-            free(folder);
-        }
-    }
+    for (size_t i = 0; i < w->cells; i++)
+        w->cell[i] = cell_of_files(&w->now->cell[i], i);
+    say_new_ends(w);
+    follow_running(w);
     say_standing(w);
 }
 
@@ -404,49 +429,41 @@ void sweep_lines_draw(struct sweep_lines *w)
 }
 
 /* Cells that --max-cells leaves for later; of what is the same as another cell nothing is known yet. */
-static void say_more(const struct sweep_lines *w)
+static void say_more(const struct sweep_lines *w, const struct live_sweep *all)
 {
-    int64_t grid = w->wish->max_cells ? sweeps_possible(w->spec, 0) : 0;
-    const struct wire_sweep_status *s = &w->status;
-    int64_t more = grid - s->cells, had;
-    struct text name = {0};
+    int64_t grid = (int64_t)live_sweep_possible(all), more = grid - w->status.cells, had = 0;
+    const char *name = w->wish->name;
 
-    text_add_clean(&name, w->wish->name);
-    had = sweeps_ended(w->wish->name) - wire_sweep_ended(s);
-    if (more > 0 && had >= more)
+    if (!w->wish->max_cells || more <= 0)
+        return;
+    for (size_t i = 0; i < all->cells; i++)
+        had += all->cell[i].known && wire_state_is_final(all->cell[i].state);
+    had -= wire_sweep_ended(&w->status);
+    if (had >= more)
         cli_talk(
             "%s more in the grid ha%s ended already: chorus resume %s%s --max-cells %lld takes "
             "%s in again",
-            TEXT_COUNT(more), more == 1 ? "s" : "ve", text_str(&name), again(), (long long)grid,
+            TEXT_COUNT(more), more == 1 ? "s" : "ve", name, again(), (long long)grid,
             more == 1 ? "it" : "them");
-    else if (more > 0 && had > 0)
+    else if (had > 0)
         cli_talk("%s more in the grid, %s of them ended already: chorus resume %s%s --max-cells "
                  "%lld runs the others too",
-                 TEXT_COUNT(more), TEXT_COUNT(had), text_str(&name), again(), (long long)grid);
-    else if (more > 0)
+                 TEXT_COUNT(more), TEXT_COUNT(had), name, again(), (long long)grid);
+    else
         cli_talk("%s more in the grid: chorus resume %s%s --max-cells %lld runs %s too",
-                 TEXT_COUNT(more), text_str(&name), again(), (long long)grid,
-                 more == 1 ? "it" : "them");
-    text_free(&name);
+                 TEXT_COUNT(more), name, again(), (long long)grid, more == 1 ? "it" : "them");
 }
 
 /* What the sweep's name stands for beside these cells. */
-static void say_others(const struct sweep_lines *w)
+static void say_others(const struct sweep_lines *w, const struct live_sweep *all)
 {
-    struct listed *listed = listed_open(w->wish->name, false);
-    size_t n = listed_others(listed);
-    struct text name = {0};
-
-    text_add_clean(&name, w->wish->name);
-    if (n)
+    if (all->others)
         cli_talk(
             "%s/sweep.csv has %s cell%s more that %s run under this name: of other "
             "values, or of a network or data that has changed since (listed: no); chorus ls %s%s lists "
             "all runs, another --name keeps sweeps apart",
-            w->status.path, TEXT_COUNT(n), text_s(n), n == 1 ? "was" : "were", text_str(&name),
-            again());
-    text_free(&name);
-    listed_close(listed);
+            w->status.path, TEXT_COUNT(all->others), text_s(all->others),
+            all->others == 1 ? "was" : "were", w->wish->name, again());
 }
 
 /* Then the best of them is no mean, as boards and `compare --over seed` have it. */
@@ -478,11 +495,13 @@ void sweep_lines_summary(struct sweep_lines *w)
                  {s->waiting, "waiting"}, {s->elsewhere, "elsewhere"}};
     bool by_valid;
     size_t best = record_best_cell(w->cell, w->cells, &by_valid);
+    struct live_sweep *all;
     struct text t = {0};
     int n = 0;
 
     if (w->wish->quiet)
         return;
+    all = sweeps_open(w->wish->name);
     say_before(w);
     text_addf(&t, "%s%s cell%s:", TEXT_COUNT(s->cells), s->counting ? "+" : "",
               s->cells == 1 && !s->counting ? "" : "s");
@@ -505,7 +524,7 @@ void sweep_lines_summary(struct sweep_lines *w)
         }
     }
     cli_talk("%s", text_str(&t));
-    say_others(w);
+    say_others(w, all);
     text_clear(&t);
     if (s->state != WIRE_DONE) {
         text_add_clean(&t, w->wish->name);
@@ -516,8 +535,9 @@ void sweep_lines_summary(struct sweep_lines *w)
                  again());
     }
     if (s->state == WIRE_DONE)
-        say_more(w);
+        say_more(w, all);
     text_free(&t);
+    live_sweep_free(all);
 }
 
 struct sweep_lines *sweep_lines_own(struct feed *feed, struct wire *wire, uint32_t number,

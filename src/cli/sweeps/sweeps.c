@@ -11,22 +11,17 @@
 #include "cli/out/json.h"
 #include "cli/out/print.h"
 #include "cli/out/progress.h"
-#include "cli/sweeps/listed.h"
 #include "engine/engine.h"
 #include "record/best.h"
-#include "record/columns.h"
 #include "record/find.h"
 #include "record/run/reader.h"
-#include "record/run/run.h"
 #include "record/sweep/ledger.h"
-#include "record/sweep/sheet.h"
 #include "record/sweep/sweeps.h"
 #include "record/working.h"
 #include "spec/spec.h"
 #include "wire/sweep.h"
 #include "wire/wire.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,122 +182,30 @@ enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, 
     return engine_check_queued(cli_results(), name, s, jobs, e);
 }
 
-static enum err_code read_cells(const char *name, struct record_cell **cells, size_t *n,
-                                struct err *e)
+struct live_sweep *sweeps_open(const char *name)
 {
-    struct record_ledger *ledger;
-    enum err_code code;
-    struct err own;
+    struct live_sweep *s = live_sweep_read(cli_results(), name, SPEC_MOST_CELLS);
 
-    e = e ? e : &own;
-    *cells = NULL;
-    *n = 0;
-    code = record_ledger_open_to_read(&ledger, cli_results(), name, e);
-    if (code != ERR_OK)
-        return e->sys == ENOENT ? ERR_OK : code;
-    code = record_ledger_cells(ledger, cells, n, e);
-    record_ledger_close(ledger);
-    return code;
+    live_sweep_stand(s); /* by its cells, whatever its own program tells */
+    return s;
 }
 
-int64_t sweeps_possible(const struct spec_sweep *s, int64_t most)
+int64_t sweeps_left(const struct live_sweep *s)
 {
-    size_t n = spec_sweep_cells(s);
-    struct spec *cell = mem_new(1, sizeof *cell);
-    int64_t possible = 0;
-
-    for (size_t i = 0; i < n && (!most || possible < most); i++)
-        possible += spec_sweep_cell(s, i, cell, NULL) == ERR_OK;
-    free(cell);
-    return possible;
-}
-
-static void count_one(struct sweeps_count *c, const struct record_cell *cell)
-{
-    if (strcmp(cell->time, c->newest) > 0)
-        memcpy(c->newest, cell->time, sizeof c->newest);
-    c->begun++;
-    c->of_state[cell->state]++;
-    c->results += wire_state_is_final(cell->state) && cell->state != WIRE_SKIPPED;
-}
-
-/* Those of the ledger that are its own come to the front. */
-static size_t keep_listed(struct record_cell *cells, size_t n, const struct listed *listed)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (listed_has(listed, cells[i].cell))
-            cells[kept++] = cells[i];
-    return kept;
-}
-
-/* The caller frees *list: the cells that were begun, if it is asked for. */
-static enum err_code count(const char *name, struct sweeps_count *c, struct record_cell **list,
-                           struct err *e)
-{
-    struct sweep_wish wish = {0};
-    struct record_cell *cells = NULL;
-    struct listed *listed = NULL;
-    struct spec_sweep s;
-    enum err_code code;
-    int64_t ended;
-    size_t n = 0;
-
-    *c = (struct sweeps_count){0};
-    spec_sweep_init(&s);
-    code = sweeps_read(name, &s, &wish, e);
-    if (code == ERR_OK)
-        code = read_cells(name, &cells, &n, e);
-    if (code == ERR_OK) {
-        c->cells = sweeps_possible(&s, wish.max_cells);
-        listed = listed_open(name, wish.max_cells > 0);
-        n = keep_listed(cells, n, listed);
-        c->others = (int64_t)listed_others(listed);
-    }
-    for (size_t i = 0; i < n; i++)
-        count_one(c, &cells[i]);
-    ended = c->results + c->of_state[WIRE_SKIPPED];
-    c->left = c->cells > ended ? c->cells - ended : 0;
-    listed_close(listed);
-    spec_sweep_free(&s);
-    if (list)
-        *list = cells;
-    else
-        free(cells);
-    return code;
-}
-
-enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err *e)
-{
-    return count(name, c, NULL, e);
-}
-
-/* Cells of its whole grid, those that --max-cells leaves out too. */
-static int64_t whole_grid(const char *name)
-{
-    struct sweep_wish wish = {0};
-    struct spec_sweep s;
-    int64_t grid = 0;
-
-    spec_sweep_init(&s);
-    if (sweeps_read(name, &s, &wish, NULL) == ERR_OK)
-        grid = sweeps_possible(&s, 0);
-    spec_sweep_free(&s);
-    return grid;
+    return s->is.cells - wire_sweep_ended(&s->is);
 }
 
 int sweeps_refuse_idle(const char *name)
 {
+    struct live_sweep *s = sweeps_open(name);
     struct text shown = {0}, more = {0};
-    struct sweeps_count c;
-    bool over = sweeps_count(name, &c, NULL) == ERR_OK && !c.left;
-    int64_t grid = over ? whole_grid(name) : 0;
+    size_t grid = live_sweep_possible(s);
+    bool over = !s->problem && !sweeps_left(s);
 
     text_add_clean(&shown, name);
-    if (over && grid > c.cells)
-        text_addf(&more, " --max-cells %lld", (long long)grid);
-    if (over && grid <= c.cells)
+    if (over && grid > (size_t)s->is.cells)
+        text_addf(&more, " --max-cells %zu", grid);
+    if (over && !more.n)
         cli_refuse("nobody works on the sweep %s, and none of its cells is left to run; chorus "
                    "compare %s%s shows what came of them",
                    text_str(&shown), text_str(&shown), again());
@@ -311,52 +214,21 @@ int sweeps_refuse_idle(const char *name)
                    text_str(&shown), again(), text_str(&more));
     text_free(&more);
     text_free(&shown);
+    live_sweep_free(s);
     return err_exit_code(ERR_INPUT);
-}
-
-int64_t sweeps_ended(const char *name)
-{
-    struct listed *listed = listed_open(name, false);
-    struct record_cell *cells = NULL;
-    size_t n = 0;
-    int64_t ended = 0;
-
-    if (read_cells(name, &cells, &n, NULL) != ERR_OK)
-        n = 0;
-    n = keep_listed(cells, n, listed);
-    for (size_t i = 0; i < n; i++)
-        ended += wire_state_is_final(cells[i].state);
-    free(cells);
-    listed_close(listed);
-    return ended;
 }
 
 void sweeps_say_cut(const char *name)
 {
-    struct sweep_wish wish = {0};
-    struct record_cell *list = NULL;
-    struct text shown = {0};
-    struct spec_sweep s;
-    struct err e;
-    size_t n = 0;
-    int64_t grid = 0, ended = 0;
+    struct live_sweep *s = sweeps_open(name);
+    int64_t grid = (int64_t)live_sweep_possible(s), most = s->options.max_cells;
 
-    spec_sweep_init(&s);
-    if (sweeps_read(name, &s, &wish, &e) == ERR_OK && wish.max_cells &&
-        read_cells(name, &list, &n, &e) == ERR_OK)
-        grid = sweeps_possible(&s, 0);
-    for (size_t i = 0; i < n; i++) /* also of what its lists no longer name */
-        ended += wire_state_is_final(list[i].state);
-    text_add_clean(&shown, name);
-    if (grid > wish.max_cells)
+    if (most && grid > most)
         cli_talk("sweep %s: %s result%s; --max-cells %lld leaves out %s of the %s cells of its "
                  "grid: chorus resume %s%s --max-cells %lld takes them all",
-                 text_str(&shown), TEXT_COUNT(ended), text_s(ended), (long long)wish.max_cells,
-                 TEXT_COUNT(grid - wish.max_cells), TEXT_COUNT(grid), text_str(&shown), again(),
-                 (long long)grid);
-    text_free(&shown);
-    free(list);
-    spec_sweep_free(&s);
+                 name, TEXT_COUNT(s->ended), text_s(s->ended), (long long)most,
+                 TEXT_COUNT(grid - most), TEXT_COUNT(grid), name, again(), (long long)grid);
+    live_sweep_free(s);
 }
 
 /* When the file that they start from was written; false where nobody knows. */
@@ -375,77 +247,59 @@ static bool weights_written(const struct spec *s, char utc[CLOCK_UTC_ROOM])
 
 void sweeps_say_weights(const char *name)
 {
+    struct live_sweep *s = sweeps_open(name);
     char written[CLOCK_UTC_ROOM];
-    struct record_cell *list = NULL;
-    struct sweep_wish wish = {0};
-    struct sweeps_count c;
-    struct text shown = {0};
-    struct spec_sweep s;
     int64_t older = 0;
 
-    spec_sweep_init(&s);
-    if (sweeps_read(name, &s, &wish, NULL) == ERR_OK && weights_written(&s.base, written) &&
-        count(name, &c, &list, NULL) == ERR_OK)
-        for (int64_t i = 0; i < c.begun; i++)
-            older += list[i].state == WIRE_DONE && strcmp(list[i].time, written) < 0;
-    text_add_clean(&shown, s.base.weights);
+    if (!s->problem && weights_written(&s->spec.base, written))
+        for (size_t i = 0; i < s->cells; i++)
+            older += s->cell[i].known && s->cell[i].state == WIRE_DONE && s->cell[i].time[0] &&
+                     strcmp(s->cell[i].time, written) < 0;
     if (older)
         cli_talk("weights = %s was written anew since %s cell%s ended: %s of what it held "
                  "before; --name gives a sweep from what it holds now a name of its own",
-                 text_str(&shown), TEXT_COUNT(older), text_s(older),
+                 s->spec.base.weights, TEXT_COUNT(older), text_s(older),
                  older == 1 ? "its result is" : "their results are");
-    text_free(&shown);
-    free(list);
-    spec_sweep_free(&s);
+    live_sweep_free(s);
+}
+
+/* The time of its ledger's newest line, where cells of it are left and nobody works on it; else "". */
+static void unfinished_since(const char *name, char newest[32])
+{
+    struct live_sweep *s;
+
+    newest[0] = '\0';
+    if (!is_sweep(name) || sweeps_live(name))
+        return;
+    s = sweeps_open(name);
+    if (!s->problem && sweeps_left(s) > 0)
+        snprintf(newest, 32, "%s", s->newest[0] ? s->newest : " ");
+    live_sweep_free(s);
 }
 
 bool sweeps_newest_unfinished(char name[128], char newest[32])
 {
-    char **names = NULL;
-    struct sweeps_count c;
+    char **names = NULL, since[32];
     size_t n = 0;
-    bool found = false;
 
     newest[0] = '\0';
     if (record_sweeps(cli_results(), &names, &n, NULL) != ERR_OK)
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (strlen(names[i]) < 128 && is_sweep(names[i]) && !sweeps_live(names[i]) &&
-            sweeps_count(names[i], &c, NULL) == ERR_OK && c.left > 0 &&
-            (!found || strcmp(c.newest, newest) > 0)) {
-            found = true;
+        unfinished_since(names[i], since);
+        if (strlen(names[i]) < 128 && strcmp(since, newest) > 0) {
             snprintf(name, 128, "%s", names[i]);
-            memcpy(newest, c.newest, 32);
+            memcpy(newest, since, 32);
         }
         free(names[i]);
     }
     free(names);
-    return found;
+    return newest[0];
 }
 
 enum err_code sweeps_control(const char *name, const char *line, struct err *e)
 {
     return record_sweep_control(cli_results(), name, line, e);
-}
-
-static struct record_choice read_result(const struct record_cell *cell)
-{
-    char *folder = io_path(cli_results(), cell->run);
-    struct record_choice out = {.acc = NAN, .val_acc = NAN};
-    struct record_entry entry;
-    char left[RECORD_LEFT_ROOM];
-
-    if (cell->run[0] && cell->state == WIRE_DONE &&
-        record_read_entry(folder, &entry, NULL) == ERR_OK) {
-        if (!entry.broken && !record_cell_is_left(&entry.run, cell->cell, left)) {
-            if (entry.run.best_test_acc != RECORD_EMPTY)
-                out.acc = entry.run.best_test_acc;
-            out.val_acc = record_entry_valid_acc(&entry);
-        }
-        record_free_entry(&entry);
-    }
-    free(folder);
-    return out;
 }
 
 static void add_accuracy(struct text *out, const char *name, double acc)
@@ -457,58 +311,63 @@ static void add_accuracy(struct text *out, const char *name, double acc)
         text_add(out, "null");
 }
 
-/* apart: its cells were tested on different data, whose accuracies do not say which is better. */
-static void add_best(struct text *out, const struct record_cell *cells, size_t n, bool apart)
+/* Where cells were tested on different data, accuracies do not say which is better. */
+static void add_best(struct text *out, const struct live_sweep *s)
 {
-    struct record_choice *result = mem_new(n + 1, sizeof *result);
+    struct record_choice *of = mem_new(s->cells + 1, sizeof *of);
+    size_t n = s->problem || spec_sweep_tests_apart(&s->spec) ? 0 : s->cells, best;
+    const struct live_cell *c;
     bool by_valid;
-    size_t best;
 
-    for (size_t i = 0; i < n; i++)
-        result[i] = read_result(&cells[i]);
-    best = apart ? n : record_best(result, n, &by_valid);
+    for (size_t i = 0; i < n; i++) {
+        c = &s->cell[i];
+        of[i].acc = live_cell_has_accuracy(c) ? c->acc : NAN;
+        of[i].val_acc = c->val_acc;
+    }
+    best = record_best(of, n, &by_valid);
+    c = best < n ? &s->cell[best] : NULL;
     text_add(out, ", ");
-    cli_json_field(out, "best_run", best < n ? cells[best].run : "");
+    cli_json_field(out, "best_run", c ? c->run : "");
     text_add(out, ", ");
-    cli_json_field(out, "best_by", best >= n ? "" : by_valid ? "valid" : "test");
-    add_accuracy(out, "best_test_acc", best < n ? result[best].acc : NAN);
-    add_accuracy(out, "best_val_acc", best < n ? result[best].val_acc : NAN);
-    free(result);
+    cli_json_field(out, "best_by", !c ? "" : by_valid ? "valid" : "test");
+    add_accuracy(out, "best_test_acc", c ? c->acc : NAN);
+    add_accuracy(out, "best_val_acc", c ? c->val_acc : NAN);
+    free(of);
 }
 
-static bool tests_apart(const char *name)
+static int64_t begun(const struct live_sweep *s)
 {
-    struct sweep_wish wish = {0};
-    struct spec_sweep s;
-    bool apart;
+    int64_t n = 0;
 
-    spec_sweep_init(&s);
-    apart = sweeps_read(name, &s, &wish, NULL) == ERR_OK && spec_sweep_tests_apart(&s);
-    spec_sweep_free(&s);
-    return apart;
+    for (size_t i = 0; i < s->cells; i++)
+        n += s->cell[i].known && s->cell[i].time[0];
+    return n;
 }
 
 static void add_object(struct text *out, const char *name, const char *folder, const char *state)
 {
-    struct record_cell *cells = NULL;
-    struct sweeps_count c;
+    struct live_sweep *s = sweeps_open(name); /* what cannot be read has no cells */
+    const struct wire_sweep_status *is = &s->is;
+    const int64_t of_state[] = {
+        [WIRE_STOPPED] = is->stopped, [WIRE_DONE] = is->done,     [WIRE_DIVERGED] = is->diverged,
+        [WIRE_OOM] = is->oom,         [WIRE_FAILED] = is->failed, [WIRE_SKIPPED] = is->skipped};
 
-    (void)count(name, &c, &cells, NULL); /* what cannot be read has none */
     text_add(out, "{");
     cli_json_field(out, "sweep", name);
     text_add(out, ", ");
     cli_json_field(out, "folder", folder);
     text_add(out, ", ");
     cli_json_field(out, "state", state);
-    text_addf(out, ", \"cells\": %lld, \"results\": %lld, \"left\": %lld, \"others\": %lld",
-              (long long)c.cells, (long long)c.results, (long long)c.left, (long long)c.others);
-    text_addf(out, ", \"begun\": %lld", (long long)c.begun);
+    text_addf(out, ", \"cells\": %lld, \"results\": %lld, \"left\": %lld, \"others\": %zu",
+              (long long)is->cells, (long long)(wire_sweep_ended(is) - is->skipped),
+              (long long)sweeps_left(s), s->others);
+    text_addf(out, ", \"begun\": %lld", (long long)begun(s));
     for (int i = WIRE_STOPPED; i <= WIRE_SKIPPED; i++)
         text_addf(out, ", \"%s\": %lld", wire_state_name((enum wire_state)i),
-                  (long long)c.of_state[i]);
-    add_best(out, cells, (size_t)c.begun, tests_apart(name));
+                  (long long)of_state[i]);
+    add_best(out, s);
     text_add(out, "}\n");
-    free(cells);
+    live_sweep_free(s);
 }
 
 bool sweeps_has_table(const char *name)

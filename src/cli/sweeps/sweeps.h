@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "cli/sweeps/sweep_wish.h"
+#include "live/sweep.h"
 #include "spec/sweep.h"
 #include "wire/wire.h"
 
@@ -47,21 +48,13 @@ enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, in
 /* The same of those that wait in the queue. */
 enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, int64_t jobs,
                                   struct err *e) MUST_USE;
-/* How many of its cells can be, as far as their keys tell; no more than most (0: all) are counted. */
-int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
-/* Cells that have ended, those that --max-cells leaves out now among them. */
-int64_t sweeps_ended(const char *name);
+/* As it is now, by its files, freed by live_sweep_free. Where it cannot be read it has a problem. */
+struct live_sweep *sweeps_open(const char *name);
 /* A sweep that --max-cells cut short: how many cells of its grid that leaves out,
  * and how to have them. */
 void sweeps_say_cut(const char *name);
-/* By its files. results: without those skipped, which are not left either. others: rows of sweep.csv that
- * have a run and are none of its cells (any more). */
-struct sweeps_count {
-    int64_t cells, begun, results, left, others;
-    int64_t of_state[WIRE_SKIPPED + 1]; /* of those begun */
-    char newest[32];                    /* their ledger's newest line's time; "": none */
-};
-enum err_code sweeps_count(const char *name, struct sweeps_count *c, struct err *e) MUST_USE;
+/* Cells that have neither a result nor were skipped; of one that is open. */
+int64_t sweeps_left(const struct live_sweep *s);
 /* The unfinished sweep on which somebody worked last and nobody does now. */
 bool sweeps_newest_unfinished(char name[128], char newest[32]);
 /* One line for all programs that work on it. */
