@@ -467,6 +467,15 @@ bool io_exists(const char *path)
     return io.stat(path, &st) == 0 || errno == EIO || errno == ENOMEM;
 }
 
+bool io_has_content(const char *path)
+{
+    struct stat st;
+
+    if (io.stat(path, &st) != 0)
+        return errno == EIO || errno == ENOMEM;
+    return S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
 bool io_is_folder(const char *path)
 {
     struct stat st;

@@ -69,6 +69,8 @@ enum err_code io_sync_folder(const char *path, struct err *e) MUST_USE;
 enum err_code io_make_folders(const char *path, struct err *e) MUST_USE;
 /* Also where a disk or a lack of memory hides whether it does: who opens it then is told why it cannot. */
 bool io_exists(const char *path);
+/* Whether a regular file is there and not empty: who replaces it would lose something. */
+bool io_has_content(const char *path);
 bool io_is_folder(const char *path);
 
 /* The whole content of an open file of n bytes, read-only, freed by io_unmap; NULL where that cannot

@@ -23,8 +23,6 @@ void figure_pdf(const struct figure *f, struct text *out);
 void figure_tex(const struct figure *f, const char *csv_name, struct text *out);
 /* Curves by the names of the legend, with the panel in front: "epoch of loss: test,loss: test". */
 void figure_csv(const struct figure *f, struct text *out);
-/* Whether these are the first bytes of such a CSV. */
-bool figure_is_csv(const char *text);
 /* What its column of a board's colours is called: "level", or "value" where they follow that. */
 const char *figure_level_name(const struct board *b);
 /* Lines of a gnuplot script that draw it as SVG from the CSV. */

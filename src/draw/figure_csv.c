@@ -185,40 +185,6 @@ static void free_outlines(struct outline **all, const struct figure *f)
     free(all);
 }
 
-/* A field of a CSV without its quotes; returns what follows its comma. */
-static const char *read_field(const char *s, struct text *out)
-{
-    bool quoted = *s == '"';
-
-    for (s += quoted; *s && (quoted ? *s != '"' || s[1] == '"' : !strchr(",\n", *s)); s++) {
-        s += quoted && *s == '"';
-        text_add_n(out, s, 1);
-    }
-    s += quoted && *s == '"';
-    return s + (*s == ',');
-}
-
-/* The first two names are those of a curve: "epoch of loss: test" and "loss: test". */
-static bool begins_with_pair(const char *text)
-{
-    struct text x = {0}, y = {0}, end = {0};
-    bool is;
-
-    read_field(read_field(text, &x), &y);
-    text_addf(&end, " of %s", text_str(&y));
-    is = y.n && x.n > end.n && !strcmp(text_str(&x) + x.n - end.n, text_str(&end));
-    text_free(&x);
-    text_free(&y);
-    text_free(&end);
-    return is;
-}
-
-bool figure_is_csv(const char *text)
-{
-    return !strncmp(text, "p0s0_x,", 7) || !strncmp(text, "p0_column,", 10) ||
-           begins_with_pair(text);
-}
-
 void figure_csv(const struct figure *f, struct text *out)
 {
     struct text row = {0};

@@ -67,8 +67,8 @@ rm -r results/twin
 told_by "compare" compare "$folder" "$other"
 check "of one run" test "$(grep -c "$words" err)" = 1
 told_by "plot" plot "$folder" -o p.svg
-told_by "export" export "$folder" -o e.csv
-told_by "export --wide" export --wide "$folder" -o e.csv
+told_by "export" export "$folder" -o e.csv --force
+told_by "export --wide" export --wide "$folder" -o e.csv --force
 told_by "report" report "$folder" "$other" -o page
 
 # A resume has the rows that its checkpoint knows, whatever became of the file.

@@ -130,11 +130,11 @@ check "the sheet has them" test "$(for row in 1 2 3 4; do
     field results/sweeps/wide/sweep.csv $row model.width; done | tr '\n' ' ')" = "4 4 16 16 "
 exits 0 "$CHORUS" compare wide --csv wide.csv
 check "they differ" test "$(field wide.csv 1 model.width)$(field wide.csv 4 model.width)" = 416
-exits 0 "$CHORUS" compare wide --over lr --csv over.csv
+exits 0 "$CHORUS" compare wide --over lr --csv over.csv --force
 check "and keep settings apart" test "$(rows over.csv)$(field over.csv 1 n)" = 22
 exits 0 "$CHORUS" plot wide --kind board
 check "a board walks them" grep -qE " 16( |$)" out
-exits 0 "$CHORUS" export wide -o wide.csv
+exits 0 "$CHORUS" export wide -o wide.csv --force
 check "an export tells them" test "$(field wide.csv 1 model.width)$(field wide.csv 4 model.width)" = 416
 exits 0 "$CHORUS" watch wide
 check "watch tells them" grep -q "^cell 4 of 4 .*model.width=16" err
@@ -157,7 +157,7 @@ first=$(grep -o '"run": "[^"]*"' out | cut -d'"' -f4 | sort | head -n 1)
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { $at["state"] = "failed" } 1' \
     "results/$first/run.csv" >r.csv
 mv r.csv "results/$first/run.csv"
-exits 0 "$CHORUS" compare part --over seed --cols picked,state,test_acc --csv part.csv
+exits 0 "$CHORUS" compare part --over seed --cols picked,state,test_acc --csv part.csv --force
 named=$(field part.csv 1 run)
 check "a row is named by a run of its mean" test "$named" -a "$named" != "${first#*-*-*-*-*-}"
 check "words have no mean, but a value" test "$(field part.csv 1 picked)" = test
@@ -175,7 +175,7 @@ for name in $(seq -f 2026-11-01-000000-%04g 0 999); do
         sed "2s/^[^,]*/$name/" "${runs[0]}/run.csv" >"many/$name/run.csv"
 done
 case $CHORUS in *asan*) asan=1 ;; esac
-for command in "export -o many.csv" "export --wide -o wide.csv"; do
+for command in "export --force -o many.csv" "export --force --wide -o wide.csv"; do
     if ! command -v python3 >/dev/null || ((${asan:-0})); then
         skip "memory of $command" "of a sanitized program, or there is no python3"
         continue
@@ -193,14 +193,14 @@ cpu() # milliseconds of both clocks
     local TIMEFORMAT='%U %S'
     { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ printf "%d", ($1 + $2) * 1000 }'
 }
-ms=$(cpu "$CHORUS" export --results many state=done -o many.csv)
+ms=$(cpu "$CHORUS" export --results many state=done -o many.csv --force)
 # Two seconds; a machine that does other things too has more.
 if ((${asan:-0})); then
     skip "export of 1,000 runs in time" "of a sanitized program"
 else
     check "export of 1,000 runs in $ms ms" test "$ms" -lt $((${CHORUS_TEST_ALL:-0} ? 2000 : 8000))
 fi
-exits 0 "$CHORUS" export --results many state=done -o many.csv
+exits 0 "$CHORUS" export --results many state=done -o many.csv --force
 check "all of them" test "$(rows many.csv)" = 100000
 # Four times the runs take no sixteen times as long.
 plotted()
@@ -337,10 +337,10 @@ refused "other data" "and this is 100; a run of the same cost must have the same
     "$CHORUS" run --match "$ensemble" train_limit=100
 
 # ---- what others read, and what is there already ----
-exits 0 "$CHORUS" compare "${runs[@]}" --over seed --csv over.csv
-exits 0 "$CHORUS" predict "$ensemble" --csv answers.csv
+exits 0 "$CHORUS" compare "${runs[@]}" --over seed --csv over.csv --force
+exits 0 "$CHORUS" predict "$ensemble" --csv answers.csv --force
 exits 0 "$CHORUS" ensemble "$ensemble" --csv && cp out ensemble.csv
-exits 0 "$CHORUS" export "${runs[@]}" --wide -o wide.csv
+exits 0 "$CHORUS" export "${runs[@]}" --wide -o wide.csv --force
 exits 0 "$CHORUS" export "${runs[@]}" --steps -o steps.csv
 exits 0 "$CHORUS" predict "$ensemble" --classes --csv classes.csv
 for file in long.csv members.csv all.csv over.csv answers.csv ensemble.csv wide.csv steps.csv classes.csv; do
@@ -348,18 +348,16 @@ for file in long.csv members.csv all.csv over.csv answers.csv ensemble.csv wide.
 done
 for file in long.csv members.csv all.csv over.csv answers.csv wide.csv steps.csv classes.csv; do
     cp $file before.csv
-    exits 0 "$CHORUS" compare @ --csv before.csv
+    exits 0 "$CHORUS" compare @ --csv before.csv --force
     check "a table replaces $file" grep -q "^run,state," before.csv
 done
 printf 'run,state,when\nmine,done,tuesday\n' >mine.csv
-refused "a table of a person's that begins as ours" "not a CSV file that chorus wrote" \
+refused "a table of a person's" "compare --csv mine.csv: this file is not empty; --force replaces it" \
     "$CHORUS" compare @ --csv mine.csv
-printf 'epoch,2000 metres\n1,7\n' >mine.csv
-refused "and one of epochs" "not a CSV file that chorus wrote" "$CHORUS" compare @ --csv mine.csv
 own=$(ls -d results/*/run.csv | head -n 1)
 cp "$own" own.csv
-refused "a run's own row is not replaced" "a file of a run" "$CHORUS" export @ -o "$own"
-refused "nor by a table" "a file of a run" "$CHORUS" compare @ --csv "$own"
+refused "a run's own row is not replaced" "--force replaces it" "$CHORUS" export @ -o "$own"
+refused "nor by a table" "--force replaces it" "$CHORUS" compare @ --csv "$own"
 check "and stays as it was" cmp own.csv "$own"
 : >mine.csv # as mktemp leaves it
 exits 0 "$CHORUS" compare @ --csv mine.csv

@@ -56,11 +56,11 @@ check "but those of the living" test -e "report/index.html.tmp-$alive"
 check "and none of its own" test "$(find report -name '*.tmp-*' -o -name '*.new' | wc -l)" = 1
 
 # What a killed report leaves is replaced, at whatever point it was killed.
-mkdir -p early/tables && touch "early/tables/old.csv.tmp-$dead" "early/manifest.txt.tmp-$dead"
+mkdir early && touch "early/manifest.txt.tmp-$dead"
 exits 0 "$CHORUS" report one -o early
 check "a report killed before its manifest is replaced" test -s early/index.html
 check "without its drafts" test -z "$(find early -name '*.tmp-*')"
-for left in "tables/old.csv.tmp-$alive" tables/mine.csv "mine/old.csv.tmp-$dead"; do
+for left in "tables/old.csv.tmp-$alive" tables/mine.csv "mine/old.csv.tmp-$dead" ./manifest.txt; do
     rm -rf mixed && mkdir -p "mixed/${left%/*}" && touch "mixed/$left" "mixed/index.html.tmp-$dead"
     refused "but not with $left" "no report of chorus" "$CHORUS" report one -o mixed
 done

@@ -215,8 +215,8 @@ same_run()
         fi
     done
     for at in last best; do
-        "$CHORUS" weights "$1" --at $at -o a.safetensors >/dev/null 2>err &&
-            "$CHORUS" weights "$2" --at $at -o b.safetensors >/dev/null 2>err || {
+        "$CHORUS" weights "$1" --at $at -o a.safetensors --force >/dev/null 2>err &&
+            "$CHORUS" weights "$2" --at $at -o b.safetensors --force >/dev/null 2>err || {
             cat err
             return 1
         }

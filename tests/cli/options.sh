@@ -27,7 +27,7 @@ for verb in $verbs; do
 done
 for verb in compare export plot predict weights; do
     exits 0 "$CHORUS" $verb --help
-    check "$verb says what it does not replace" grep -q "chorus did not write is not replaced" out
+    check "$verb says what --force does" grep -q -- "^  --force .*not empty" out
 done
 exits 0 "$CHORUS" help keys
 check "help keys" grep -q "lr_rule" out

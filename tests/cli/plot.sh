@@ -79,12 +79,12 @@ refused "a mean over no key" "--over sed is no key" "$CHORUS" plot "$one" --over
 exits 1 "$CHORUS" plot "$one" -o none/a.svg
 check "a folder that is not there" \
     grep -q "cannot create none/a.svg: there is no folder none; make it, or name another place" err
-# What was written is written again, whatever it came to.
+# What was written is written again with --force.
 exits 0 "$CHORUS" compare "$one" -o table.tex
-exits 0 "$CHORUS" compare "$one" "$two" -o table.tex
+exits 0 "$CHORUS" compare "$one" "$two" -o table.tex --force
 check "a table of other columns" grep -q '^% .usepackage.booktabs' table.tex
 exits 0 "$CHORUS" weights "$one" -o own.weights
-exits 0 "$CHORUS" weights "$two" -o own.weights
+exits 0 "$CHORUS" weights "$two" -o own.weights --force
 check "weights of a name of one's own" grep -q "^own.weights: the weights" err
 rm table.tex own.weights
 refused "a size of nonsense" "--size big" "$CHORUS" plot "$one" -o a.svg --size big
@@ -134,6 +134,7 @@ exits 0 "$CHORUS" run tiny.ini mode=ensemble members=3 devices=2 epochs=2 --quie
 exits 0 "$CHORUS" run tiny.ini epochs=2 lr=0.02,0.05 devices=1,2 --name grid --quiet
 for kind in curve:grid scaling:grid board:grid prefix:"$three" confusion:"$one"; do
     of=${kind#*:} kind=${kind%%:*}
+    rm -f kind.*
     exits 0 "$CHORUS" plot "$of" --kind $kind && mv out kind.txt
     check "$kind as text" test "$(wc -l <kind.txt)" -ge 4
     for form in svg pdf tex; do
@@ -159,10 +160,8 @@ check "with words" grep -aq "(accuracy) Tj" c.pdf
 exits 0 "$CHORUS" plot "$one" "$two" -o c.tex
 check "pgfplots" grep -q "addplot.*{c.csv}" c.tex
 check "its values" test "$(head -n 1 c.csv | tr , '\n' | grep -c "^epoch of ")" -ge 4
-exits 0 "$CHORUS" plot "$one" -o c.tex
+exits 0 "$CHORUS" plot "$one" -o c.tex --force
 check "over an earlier one" test "$(head -n 1 c.csv | cut -d, -f1,2)" = "epoch of loss: train,loss: train"
-echo p0s0_x,p0s0_y >c.csv
-exits 0 "$CHORUS" plot "$one" -o c.tex
 echo "a,b" >words.csv
 refused "values that would go over another table" "keeps its values in words.csv: " \
     "$CHORUS" plot "$one" -o words.tex
@@ -171,10 +170,10 @@ check "which stays" test "$(cat words.csv)" = "a,b"
 exits 0 "$CHORUS" plot "$one" -o words.tex
 check "nothing is nobody's" grep -q "^epoch of loss: train,loss: train," words.csv
 truncate -s 80M words.csv
-exits 0 "$CHORUS" plot "$one" -o words.tex
+exits 0 "$CHORUS" plot "$one" -o words.tex --force
 check "however large an earlier one" test "$(wc -c <words.csv)" -lt 100000
 rm words.csv && mkdir words.csv
-exits 2 "$CHORUS" plot "$one" -o words.tex
+exits 2 "$CHORUS" plot "$one" -o words.tex --force
 check "what is no file is said to be so" grep -q "words.csv is not a regular file" err
 exits 0 "$CHORUS" plot "$one" "$two" -o m.svg --mono
 check "black alone" test "$(grep -c '#0072b2' m.svg)" = 0

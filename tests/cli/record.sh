@@ -105,10 +105,10 @@ check "say what they are" says 'w.safetensors: the weights after 4 epochs, 120 s
 exits 0 "$CHORUS" weights "$again" -o w2.safetensors
 check "the same weights, the same bytes" cmp w.safetensors w2.safetensors
 for at in last 4; do
-    exits 0 "$CHORUS" weights "$first" -o w2.safetensors --at $at
+    exits 0 "$CHORUS" weights "$first" -o w2.safetensors --force --at $at
     check "--at $at" cmp w.safetensors w2.safetensors
 done
-exits 0 "$CHORUS" weights "$first" -o w2.safetensors --at 1
+exits 0 "$CHORUS" weights "$first" -o w2.safetensors --force --at 1
 check "--at 1 is another" test "$(cmp w.safetensors w2.safetensors >/dev/null; echo $?)" = 1
 check "of the same size" test "$(wc -c <w.safetensors)" = "$(wc -c <w2.safetensors)"
 best=$(column "$first" best_epoch)
@@ -116,7 +116,7 @@ exits 0 "$CHORUS" weights "$first" -o b1.safetensors --at best
 exits 0 "$CHORUS" weights "$first" -o b2.safetensors --at "$best"
 check "best is the best epoch's" cmp b1.safetensors b2.safetensors
 cp -r "$first" elsewhere
-exits 0 "$CHORUS" weights elsewhere -o w2.safetensors
+exits 0 "$CHORUS" weights elsewhere -o w2.safetensors --force
 check "wherever it lies" cmp w.safetensors w2.safetensors
 # Of four epochs at most three are kept: the best, the last and the one before it that was written.
 for gone in 1 2 3 4; do
@@ -124,7 +124,7 @@ for gone in 1 2 3 4; do
 done
 for file in checkpoint best; do
     cp "$first/$file.safetensors" own.safetensors
-    refused "weights instead of a run's $file" "a file of a run" \
+    refused "weights instead of a run's $file" "--force replaces it" \
         "$CHORUS" weights "$first" -o "$first/$file.safetensors"
     check "leave it as it was" cmp own.safetensors "$first/$file.safetensors"
 done
@@ -151,7 +151,7 @@ full()
     (
         ulimit -f 1
         trap '' XFSZ
-        exits 1 "$CHORUS" weights "$first" --at 1 -o "$1"
+        exits 1 "$CHORUS" weights "$first" --at 1 -o "$1" --force
     )
 }
 check "a full disk" full new.safetensors
@@ -163,20 +163,20 @@ check "the old file stays" cmp w.safetensors kept.safetensors
 # The weights go round: out of a run, into another.
 for from in w.safetensors "$first" @3; do
     start=$("$CHORUS" run tiny.ini weights="$from" epochs=0 --quiet 2>err) || cat err
-    exits 0 "$CHORUS" weights "$start" -o w2.safetensors
+    exits 0 "$CHORUS" weights "$start" -o w2.safetensors --force
     check "weights = $from" cmp w.safetensors w2.safetensors
     rm -rf "$start"
 done
 start=$("$CHORUS" run tiny.ini epochs=0 --quiet)
 check "the initial weights" exits 0 "$CHORUS" weights "$start" -o init.safetensors
 check "are after 0 steps" says 'after 0 epochs, 0 steps'
-exits 0 "$CHORUS" weights "$start" -o w2.safetensors --at 0
+exits 0 "$CHORUS" weights "$start" -o w2.safetensors --force --at 0
 check "--at 0" cmp init.safetensors w2.safetensors
 
 # A damaged checkpoint.
 cp -r "$again" damaged
 printf 'x' | dd of=damaged/checkpoint.safetensors bs=1 seek=2000 conv=notrunc 2>/dev/null
-exits 2 "$CHORUS" weights damaged -o w2.safetensors
+exits 2 "$CHORUS" weights damaged -o w2.safetensors --force
 check "an older checkpoint is not the last" says 'ask for --at [0-9]'
 check "with what is wrong with the newer one" says 'ask for --at [0-9]+ \(damaged/checkpoint.safetensors is damaged: its checksum'
 rm damaged/checkpoint.prev.safetensors
@@ -259,7 +259,7 @@ assert abs(p["probabilities"].sum(axis=2) - 1).max() < 1e-5' "$many"
 from safetensors.numpy import load_file, save_file
 save_file(load_file("w.safetensors"), "python.safetensors")'
     start=$("$CHORUS" run tiny.ini weights=python.safetensors epochs=0 --quiet 2>err) || cat err
-    exits 0 "$CHORUS" weights "$start" -o w2.safetensors
+    exits 0 "$CHORUS" weights "$start" -o w2.safetensors --force
     check "starts a run" cmp w.safetensors w2.safetensors
     double=$("$CHORUS" run tiny.ini backend=ref precision=fp64 train_limit=80 epochs=1 --quiet)
     exits 0 "$CHORUS" weights "$double" -o double.safetensors
@@ -278,15 +278,15 @@ fi
 exits 0 "$CHORUS" run tiny.ini epochs=0 --quiet && none=$(cat out)
 refused "best where none is kept" "no best weights" "$CHORUS" weights "$none" -o n --at best
 exits 0 "$CHORUS" run tiny.ini keep=all epochs=3 --quiet && all=$(cat out)
-exits 0 "$CHORUS" weights "$all" -o b1.safetensors --at best
-exits 0 "$CHORUS" weights "$all" -o b2.safetensors --at "$(column "$all" best_epoch)"
+exits 0 "$CHORUS" weights "$all" -o b1.safetensors --force --at best
+exits 0 "$CHORUS" weights "$all" -o b2.safetensors --force --at "$(column "$all" best_epoch)"
 check "all epochs hold the best" cmp b1.safetensors b2.safetensors
 check "what has no effect is empty" test -z "$(column "$all" beta1)$(column "$all" lr_min)"
 exits 0 "$CHORUS" run tiny.ini keep=every:2 epochs=3 --quiet && every=$(cat out)
 refused "a last that is not kept" "newest kept are of epoch 2" "$CHORUS" weights "$every" -o n
 cp -r "$first" results/damaged && : >results/damaged/checkpoint.safetensors
 mv results/damaged/epoch-0004.safetensors results/damaged/best.safetensors
-check "a damaged last that another file has, too" exits 0 "$CHORUS" weights results/damaged -o w2.safetensors
+check "a damaged last that another file has, too" exits 0 "$CHORUS" weights results/damaged -o w2.safetensors --force
 check "is the same" cmp w.safetensors w2.safetensors
 rm results/damaged/best.safetensors
 "$CHORUS" weights results/damaged -o n >out 2>err

@@ -80,6 +80,13 @@ check "what it did not make stays" test "$(cat narrower/mine.txt)" = mine -a -s 
 mkdir -p thesis/figures && echo mine >thesis/figures/curves.svg
 refused "somebody's folder" "no report of chorus" "$CHORUS" report "$one" -o thesis
 check "what lies there stays" test "$(cat thesis/figures/curves.svg)" = mine
+mv thesis/figures/curves.svg thesis/figures/mine.svg
+refused "which --force lets it be written into" "--force" "$CHORUS" report "$one" -o thesis
+exits 0 "$CHORUS" report "$one" -o thesis --force
+check "it is whole" sh -c "cd thesis && grep -E '^[0-9a-f]{64}  ' manifest.txt | sha256sum --quiet -c"
+check "and leaves what it did not write" test "$(cat thesis/figures/mine.svg)" = mine
+exits 0 "$CHORUS" report "$one" -o thesis
+check "from then on the folder is a report's" test "$(cat thesis/figures/mine.svg)" = mine
 mkdir empty
 exits 0 "$CHORUS" report "$one" -o empty
 check "an empty folder is taken" test -s empty/manifest.txt

@@ -269,17 +269,17 @@ awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 for verb in "compare @all --csv left.csv" "export @all -o left.csv" "export @all --wide -o left.csv" \
     "plot @all -o left.svg" "report @all -o left"; do
     # shellcheck disable=SC2086
-    exits 0 "$CHORUS" $verb --results some
+    exits 0 "$CHORUS" $verb --results some --force
     check "${verb%% *} leaves it out in a sentence" grep -q \
         "^chorus: ${bad##*/} is left out: .*/run.csv:2 cannot be read: its column parameters holds 'many'" err
 done
-exits 0 "$CHORUS" export @all -o left.csv --results some
+exits 0 "$CHORUS" export @all -o left.csv --results some --force
 check "and takes the others" test "$(rows left.csv)" = 4
 printf '7,8\n9,9\n' >>"$torn/epochs.csv"
 for verb in "compare @all --csv left.csv" "export @all -o left.csv" "export @all --wide -o left.csv" \
     "plot @all -o left.svg"; do
     # shellcheck disable=SC2086
-    exits 0 "$CHORUS" $verb --results some
+    exits 0 "$CHORUS" $verb --results some --force
     check "${verb%% *} leaves out one whose epochs.csv is broken" grep -q \
         "^chorus: ${torn##*/} is left out: .*/epochs.csv:[34]" err
 done
@@ -288,7 +288,7 @@ refused "of a table too" "cannot be read: " "$CHORUS" compare "${torn##*/}" --re
 exits 2 "$CHORUS" compare "${bad##*/}" "${torn##*/}" --results some
 check "where none is left" grep -q "none of these 2 runs can be read" err
 
-# ---- what chorus did not write stays, whatever verb is told to write there ----
+# ---- what is not empty stays, whatever verb is told to write there ----
 echo "# mine" >notes.md && cp notes.md notes.tex && cp notes.md notes.csv && cp notes.md notes.svg
 cp notes.md notes.safetensors && cp notes.md notes && cp tiny.ini again.ini
 printf 'label,pixel1\n3,0\n' >set.csv
@@ -297,7 +297,7 @@ stays()
     local file=$1
     shift
     cp "$file" was
-    refused "$1 leaves $file alone" "$file" "$CHORUS" "$@"
+    refused "$1 leaves $file alone" "$file: this file is not empty; --force replaces it" "$CHORUS" "$@"
     check "it stays" cmp -s "$file" was
 }
 stays notes.md compare "$one" "$two" --csv notes.md
@@ -314,20 +314,23 @@ stays notes.tex plot "$one" -o notes.tex
 stays notes.safetensors weights "$one" -o notes.safetensors
 for file in own.csv own.md own.tex own.html own.json own.txt own; do
     exits 0 "$CHORUS" compare "$one" "$two" -o $file
-    exits 0 "$CHORUS" compare "$two" "$one" -o $file
+    stays $file compare "$two" "$one" -o $file
+    exits 0 "$CHORUS" compare "$two" "$one" -o $file --force
 done
-exits 0 "$CHORUS" export "$one" -o own.csv
-exits 0 "$CHORUS" export "$one" --wide -o own.csv
-exits 0 "$CHORUS" predict "$one" --csv own.csv
-exits 0 "$CHORUS" predict "$one" --confusion --csv own.csv
-exits 0 "$CHORUS" predict "$one" --classes --csv own.csv
-exits 0 "$CHORUS" compare "$one" "$two" --csv own.csv
+check "--force replaces it" test "$(head -n 1 own.csv | cut -d, -f1)" = run
+exits 0 "$CHORUS" export "$one" -o own.csv --force
+exits 0 "$CHORUS" predict "$one" --csv own.csv --force
+check "whoever wrote it" grep -q "^image,label," own.csv
 exits 0 "$CHORUS" plot "$one" -o own.svg
-exits 0 "$CHORUS" plot "$one" -o own.svg --size 90x60mm
+exits 0 "$CHORUS" plot "$one" -o own.svg --size 90x60mm --force
 exits 0 "$CHORUS" plot "$one" -o own.pdf
-exits 0 "$CHORUS" plot "$one" "$two" -o own.pdf
+exits 0 "$CHORUS" plot "$one" "$two" -o own.pdf --force
 exits 0 "$CHORUS" weights "$one" -o own.safetensors
-exits 0 "$CHORUS" weights "$two" -o own.safetensors
+exits 0 "$CHORUS" weights "$two" -o own.safetensors --force
+: >mine.csv
+exits 0 "$CHORUS" compare "$one" "$two" --csv mine.csv
+check "an empty file is nobody's" grep -q "^run," mine.csv
+refused "before any work" "--force replaces it" "$CHORUS" compare nobody --csv mine.csv
 
 # ---- a network and a data set that were changed under their names ----
 # table SHIFT: 120 rows of three classes, whose labels are shifted by so much

@@ -40,9 +40,9 @@ declare -A words=(
     [EFBIG]="File too large|exceeds the limit on its size"
 )
 
-reads=("ls --json" "show @" "compare @ @2" "compare alpha beta --over seed" "plot @" "plot @ @2 -o made/c.svg" "report alpha -o made/r"
-    "predict @ --first 3" "predict @ --csv made/p.csv" "ensemble many" "weights @ -o made/w.safetensors" "data" "models"
-    "models lenet" "queue" "export @all -o made/all.csv" "watch @" "run tiny.ini epochs=2 --dry-run")
+reads=("ls --json" "show @" "compare @ @2" "compare alpha beta --over seed" "plot @" "plot @ @2 -o made/c.svg --force" "report alpha -o made/r"
+    "predict @ --first 3" "predict @ --csv made/p.csv --force" "ensemble many" "weights @ -o made/w.safetensors --force" "data" "models"
+    "models lenet" "queue" "export @all -o made/all.csv --force" "watch @" "run tiny.ini epochs=2 --dry-run")
 writes=("tag @ +x" "note @ hello" "rm @2" "run tiny.ini epochs=2 --name q --queue" "queue rm 1" "queue move 1 1")
 runs=("run $quick epochs=3" "run $quick epochs=2 mode=ensemble devices=2 members=3" "resume beta epochs=4"
     "run $quick epochs=1 lr=0.05,0.1 --name s" "queue run")

@@ -15,11 +15,11 @@ WRONG = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u
 
 READS = ["ls", "ls --json", "ls board", "ls model=x", "ls --sort best_test_acc", "show one", "show one --json",
          "show three", "tag one", "tag @all", "note one", "compare one three", "compare board --csv -",
-         "compare one three --json", "export @all", "export board -o all.csv", "ensemble three", "ensemble one three",
+         "compare one three --json", "export @all", "export board -o all.csv --force", "ensemble three", "ensemble one three",
          "ensemble three --json", "plot one", "plot three --kind prefix", "plot board --kind board",
-         "plot one -o plot.svg", "predict three --json", "predict one --csv -", "predict one --draw --first 1",
+         "plot one -o plot.svg --force", "predict three --json", "predict one --csv -", "predict one --draw --first 1",
          "watch one", "watch board", "queue", "queue --json", "run one --dry-run", "run board.ini --dry-run",
-         "run tiny.ini --dry-run --json", "report one -o report", "weights one -o w.safetensors",] + [f"--results results --keys screen{n} --frame 80x24" for n in (2, 3, 5, 7)]
+         "run tiny.ini --dry-run --json", "report one -o report", "weights one -o w.safetensors --force",] + [f"--results results --keys screen{n} --frame 80x24" for n in (2, 3, 5, 7)]
 WRITES = ["resume one epochs=3", "resume one epochs=3 --quiet",
           "resume board --failed", "resume board --failed --json", "run board.ini lr=0.05,0.1,0.2 --name board",
           "run board.ini --name board", "tag one +good", "tag @all +good", "note one good", "queue run",

@@ -38,6 +38,16 @@ check "as many as were asked for" test "$(rows "$run/epochs.csv")" = 6
 check "W writes weights, from the verb that : shows then" play results "calm" "keys W" "wait weights into" \
     "keys Ctrl-U" "type its weights.safetensors" "keys Enter" "wait the weights after 6" "keys :" "keys Down" \
     "wait weights ${run##*/} -o 'its weights.safetensors'" "keys Esc" "calm"
+check "a file that is there is asked about" play results "calm" "keys W Ctrl-U" "type its weights.safetensors" "keys Enter" \
+    "wait is there already" "keys c" "calm" "keys W Ctrl-U" "type its weights.safetensors" "keys Enter" "wait is there already" \
+    "keys r" "wait the weights after 6" "keys :" "keys Down" "wait -o 'its weights.safetensors' --force" "keys Esc" "calm"
+cp "$run/run.csv" kept.csv
+check "and one of a run stays" play results "calm" "keys W Ctrl-U" "type $run/run.csv" "keys Enter" "wait is in a folder of results" \
+    "keys Esc"
+check "as it was" cmp "$run/run.csv" kept.csv
+check "an export asks too" play results "calm" "keys x e Ctrl-U" "type all.csv" "keys Enter" "wait is there already" "keys r" \
+    "wait rows of epochs.csv"
+check "and then replaces it" grep -q "^run," all.csv
 check "they are weights" sh -c "head -c 400 'its weights.safetensors' | grep -qa F32"
 check ": offers what can be done with the run at hand" play results "calm" "keys :" "wait ls" "keys Down" \
     "wait resume ${run##*/} epochs=" "keys Up Up" "wait queue" "keys Up" "wait rm ${run##*/}" "keys Esc"

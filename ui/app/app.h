@@ -218,6 +218,8 @@ struct job_end;
 bool app_add_made(const struct app *app, const struct job_end *end, struct text *words);
 /* Runs a command line as ':' does, and remembers it. */
 void app_command(struct app *app, const char *line);
+/* The same of a command that writes to this path: first asks whether to replace what is there, then adds --force. */
+void app_command_to(struct app *app, const char *line, const char *path);
 /* The verb that does what a key has just done, for ':': "stop", of these runs (by their names, blanks
  * between), "--after-epoch". runs and behind may be NULL. */
 void app_did(struct app *app, const char *verb, const char *const *runs, size_t count,

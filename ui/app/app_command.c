@@ -377,8 +377,9 @@ static enum err_code copy_screen(struct app *app, const char *path, const char *
 struct writing {
     struct app *app;
     char *typed, *path; /* as it stood in the line, and where that is */
+    char *line;         /* a command's that writes it; NULL: chorus writes the screen */
     int screen;         /* that is written */
-    uint64_t keyed;     /* as app_keyed */
+    uint64_t keyed;     /* as app_keyed; of a command as app_entered */
     const char *form;
     struct paper paper;
     bool replace, there;
@@ -391,6 +392,7 @@ static void free_writing(struct writing *w)
     paper_free(&w->paper);
     free(w->typed);
     free(w->path);
+    free(w->line);
     free(w);
 }
 
@@ -429,8 +431,8 @@ static void write_work(void *arg)
     w->code = check_target(w);
     if (w->code != ERR_OK)
         return;
-    w->there = !w->replace && io_exists(w->path);
-    if (w->there)
+    w->there = !w->replace && io_has_content(w->path);
+    if (w->there || w->line)
         return;
     w->code = paper_write(&w->paper, w->form, &bytes, &w->e);
     if (w->code == ERR_OK)
@@ -449,7 +451,7 @@ static void overwrite(void *user, int answer)
     if (!w)
         return;
     w->replace = answer == 0;
-    w->keyed = app_keyed(app);
+    w->keyed = w->line ? 0 : app_keyed(app);
     if (w->replace)
         tasks_add_slow(app->tasks, write_work, write_done, w);
     else
@@ -490,9 +492,25 @@ static void say_not_written(const struct writing *w)
 {
     struct app *app = w->app;
 
-    if (app_waits(app, w->screen, w->keyed))
+    if (w->line)
+        app_enter_again(app, w->keyed);
+    else if (app_waits(app, w->screen, w->keyed))
         ask_path(app, w->typed);
     app_say(app, GRID_BAD, "%s", w->e.text);
+}
+
+static void say_written(const struct writing *w)
+{
+    char *line;
+
+    if (w->line) {
+        line = mem_textf("%s%s", w->line, w->replace ? " --force" : "");
+        app_command(w->app, line);
+        free(line);
+    } else {
+        app_say(w->app, GRID_GOOD, "written: %s%s%s", w->path, w->paper.what ? ": " : "",
+                w->paper.what ? w->paper.what : "");
+    }
 }
 
 static void write_done(void *arg, bool dropped)
@@ -501,12 +519,18 @@ static void write_done(void *arg, bool dropped)
 
     if (!dropped && w->there && ask_to_replace(w))
         return;
-    if (!dropped && !w->there && w->code == ERR_OK)
-        app_say(w->app, GRID_GOOD, "written: %s%s%s", w->path, w->paper.what ? ": " : "",
-                w->paper.what ? w->paper.what : "");
-    else if (!dropped && !w->there)
-        say_not_written(w);
+    if (!dropped && !w->there)
+        (w->code == ERR_OK ? say_written : say_not_written)(w);
     free_writing(w);
+}
+
+void app_command_to(struct app *app, const char *line, const char *path)
+{
+    struct writing *w = mem_new(1, sizeof *w);
+
+    *w = (struct writing){
+        .app = app, .line = mem_text(line), .path = mem_text(path), .keyed = app_entered(app)};
+    tasks_add_slow(app->tasks, write_work, write_done, w);
 }
 
 /* The name of FILE.csv beside FILE.tex. */

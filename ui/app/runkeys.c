@@ -112,7 +112,7 @@ static void take_weights(void *user, const char *path)
     jobs_add_word(&line, text_str(&app->about));
     text_add(&line, " -o ");
     jobs_add_word(&line, whole);
-    app_command(app, text_str(&line));
+    app_command_to(app, text_str(&line), whole);
     text_free(&line);
     free(whole);
 }

@@ -70,10 +70,21 @@ static void join(struct results *r, const char *const *names, size_t count)
         start_job(r, "ensemble", names, count, NULL);
 }
 
+/* Into one file, which may be there already. */
+static void export_to(struct results *r, const char *const *names, size_t count, const char *path)
+{
+    struct text behind = {0};
+
+    text_add(&behind, "-o ");
+    jobs_add_word(&behind, path);
+    app_did(r->app, "export", names, count, text_str(&behind));
+    app_command_to(r->app, text_str(&r->app->did), path);
+    text_free(&behind);
+}
+
 static void take_target(void *user, const char *text)
 {
     struct results *r = user;
-    bool report = !strcmp(r->about, "report");
     const char **names;
     size_t count;
     char *path;
@@ -82,9 +93,10 @@ static void take_target(void *user, const char *text)
         return;
     path = io_home_path(text);
     names = results_asked(r, &count);
-    if (count)
-        start_job(r, report ? "report" : "export", names, count,
-                  (const char *const[]){"-o", path, NULL});
+    if (count && !strcmp(r->about, "export"))
+        export_to(r, names, count, path);
+    else if (count)
+        start_job(r, "report", names, count, (const char *const[]){"-o", path, NULL});
     free(names);
     free(path);
 }

@@ -267,7 +267,7 @@ static void save(void *arg)
                     strlen(name), MOST_NAME);
         return;
     }
-    v->there = !v->replace && io_exists(v->path);
+    v->there = !v->replace && io_has_content(v->path);
     if (v->there) {
         v->comments = lost_comments(v);
         v->changed = v->hash && look_at(v->path, v->hash) == FORM_CHANGED;

@@ -26,6 +26,43 @@ static const struct cli_option common[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+const char cli_written[] = "FILE";
+static bool force;
+
+static const struct cli_option forcing[] = {
+    {"--force", NULL, "replace a file that is not empty", &force},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* --force, if the verb writes files. */
+static const struct cli_option *forcing_of(const struct cli_option *options)
+{
+    for (const struct cli_option *o = options; o && o->name; o++)
+        if (o->value == cli_written)
+            return forcing;
+    return NULL;
+}
+
+enum err_code cli_check_written(const char *verb, const char *option, const char *file,
+                                struct err *e)
+{
+    if (force || !file || !strcmp(file, "-") || !io_has_content(file))
+        return ERR_OK;
+    return err_set(e, ERR_INPUT, "%s %s %s: this file is not empty; --force replaces it", verb,
+                   option, file);
+}
+
+static int check_all_written(const char *verb, const struct cli_option *options)
+{
+    struct err e;
+
+    for (const struct cli_option *o = options; o && o->name; o++)
+        if (o->value == cli_written &&
+            cli_check_written(verb, o->name, *(const char *const *)o->out, &e) != ERR_OK)
+            return cli_fail(&e);
+    return CLI_ON;
+}
+
 static const char *results_without(void)
 {
     const char *env = getenv("CHORUS_RESULTS");
@@ -85,6 +122,7 @@ static int print_help(const struct cli_usage *usage, const struct cli_option *op
         text_addf(&out, "\n%s", usage->more);
     text_add(&out, "\noptions:\n");
     add_options(&out, options);
+    add_options(&out, forcing_of(options));
     add_options(&out, common);
     code = cli_print(&out);
     text_free(&out);
@@ -140,6 +178,8 @@ static int refuse_unknown(const char *verb, const struct cli_option *options, co
     for (const struct cli_option *o = options; o && o->name && n + 8 < MEM_COUNT(words); o++)
         if (o->out)
             words[n++] = o->name;
+    if (forcing_of(options))
+        words[n++] = forcing->name;
     for (const struct cli_option *o = common; o->name; o++)
         words[n++] = o->name;
     words[n] = NULL;
@@ -183,6 +223,8 @@ int cli_options(const struct cli_usage *usage, const struct cli_option *options,
             arg = "--help";
         o = find_option(options, arg, &value);
         if (!o)
+            o = find_option(forcing_of(options), arg, &value);
+        if (!o)
             o = find_option(common, arg, &value);
         if (!o)
             return refuse_unknown(verb, options, arg);
@@ -210,7 +252,7 @@ int cli_options(const struct cli_usage *usage, const struct cli_option *options,
     argv[kept] = NULL;
     again_set(results_given && strcmp(results_given, results_without()) != 0 ? results_given
                                                                              : NULL);
-    return CLI_ON;
+    return check_all_written(verb, options);
 }
 
 bool cli_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *value)

@@ -23,6 +23,13 @@ struct cli_usage {
     const char *more;    /* further lines for --help, or NULL */
 };
 
+/* What help calls the value of an option that names a file to write. A verb that has one also has --force: without
+ * it a file that is not empty stays, and cli_options refuses it. */
+extern const char cli_written[];
+/* ERR_INPUT where the file is not empty and --force is missing. "-" and NULL are no file. */
+enum err_code cli_check_written(const char *verb, const char *option, const char *file,
+                                struct err *e) MUST_USE;
+
 /* Takes the options out of argv, wherever they stand (behind "--" nothing is one): "--first 5" and
  * "--first=5". What is left in argv[1 .. *argc - 1] are operands. --help, --results DIR and
  * --data-dir DIR are known to every verb. Returns CLI_ON, or the exit code with which the verb must

@@ -4,7 +4,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/out/overwrite.h"
 #include "cli/out/print.h"
 #include "cli/out/table.h"
 #include "draw/ink/words.h"
@@ -202,14 +201,13 @@ enum err_code results_open_runs(struct record_entry *list, size_t *count, struct
     return code;
 }
 
-int cli_write_out(const char *verb, const char *option, const char *file, const struct text *out)
+int cli_write_out(const char *file, const struct text *out)
 {
     struct err e;
 
     if (!file || !strcmp(file, "-"))
         return cli_print(out);
-    if (overwrite_check(verb, option, file, out, &e) != ERR_OK ||
-        io_replace_file(file, text_str(out), out->n, &e) != ERR_OK)
+    if (io_replace_file(file, text_str(out), out->n, &e) != ERR_OK)
         return cli_fail(&e);
     return cli_printf("%s\n", file);
 }

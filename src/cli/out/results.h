@@ -9,9 +9,9 @@
 /* For people. fd: where it goes, whose width it keeps to; -1: a file, as wide as it is. */
 void cli_study_text(const struct study_table *t, const struct study_style *style, int fd,
                     struct text *out);
-/* What a verb made: to the file that its option names, whose name goes to stdout then, or (NULL and
- * "-") to stdout itself. Returns the exit code. */
-int cli_write_out(const char *verb, const char *option, const char *file, const struct text *out);
+/* What a verb made: to this file, whose name goes to stdout then, or (NULL and "-") to stdout itself. Returns
+ * the exit code. */
+int cli_write_out(const char *file, const struct text *out);
 
 /* One bad file does not keep the other runs back. */
 void results_say_left_out(const struct record_entry *run, const struct err *why);

@@ -46,8 +46,7 @@ static const struct cli_usage usage = {
     "Runs of one sweep stand in the order of their settings, others in that of their start; --sort\n"
     "chooses another.\n"
     "The best row is the one with the highest val_acc where the best epochs of all runs were picked on\n"
-    "validation data, else with the highest test_acc; --target is crossed by the same.\n"
-    "A file that chorus did not write is not replaced.\n"};
+    "validation data, else with the highest test_acc; --target is crossed by the same.\n"};
 
 /* "a,b" as a list that ends with NULL; text is cut up. */
 static const char **split(char *text)
@@ -207,7 +206,7 @@ static int write_out(const struct wish *w, const struct study_table *t)
         cli_study_text(t, &w->style, file && strcmp(file, "-") != 0 ? -1 : STDOUT_FILENO, &out);
     else
         study_table_write(t, endings[w->form] + 1, &w->style, &out);
-    code = cli_write_out("compare", w->csv ? "--csv" : "-o", file, &out);
+    code = cli_write_out(file, &out);
     text_free(&out);
     return code;
 }
@@ -240,14 +239,14 @@ int cli_compare(int argc, char **argv)
         {"--target", "ACC", "tell what reaching this accuracy cost", &w.target},
         {"--cols", "A,B", "which results", &w.columns},
         {"--sort", "COL", "by a column; -COL: falling", &w.sort},
-        {"--csv", "FILE", "as CSV (-: on stdout)", &w.csv},
+        {"--csv", cli_written, "as CSV (-: on stdout)", &w.csv},
         {"--md", NULL, "as Markdown", &w.md},
         {"--tex", NULL, "as LaTeX (booktabs; a wide table also takes graphicx)", &w.tex},
         {"--html", NULL, "as an HTML table", &w.html},
         {"--json", NULL, "as JSON", &w.json},
         {"--digits", "N", "of accuracies and losses, for people (4)", &w.digits},
         {"--head", "COL=TEXT", "heads for people, separated by commas", &w.heads},
-        {"-o", "FILE", "writes it there, in the form of its ending", &w.file},
+        {"-o", cli_written, "writes it there, in the form of its ending", &w.file},
         {NULL, NULL, NULL, NULL},
     };
     struct record_entry *entry;

@@ -15,8 +15,7 @@ static const struct cli_usage usage = {
     "Every epoch of every run as one CSV: the run, its settings, then the columns of epochs.csv.",
     "The learning rate of the epoch is called lr_now, since lr is the setting. --wide gives a row an\n"
     "epoch and a column a run instead, of one metric. A word that a spreadsheet would take for a\n"
-    "formula gets an apostrophe in front; numbers stay as they are.\n"
-    "A file that chorus did not write is not replaced.\n"};
+    "formula gets an apostrophe in front; numbers stay as they are.\n"};
 
 int cli_export(int argc, char **argv)
 {
@@ -24,7 +23,7 @@ int cli_export(int argc, char **argv)
     struct export_job x = {.file = "epochs"};
     const char *path = NULL;
     const struct cli_option options[] = {
-        {"-o", "FILE", "where to (-: stdout, the default)", &path},
+        {"-o", cli_written, "where to (-: stdout, the default)", &path},
         {"--wide", NULL, "a row an epoch, a column a run", &wide},
         {"--metric", "NAME", "which column of epochs.csv --wide takes (test_acc)", &x.metric},
         {"--steps", NULL, "of steps.csv instead", &steps},

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cli/args/options.h"
 #include "cli/args/runs.h"
-#include "cli/out/overwrite.h"
 #include "cli/out/print.h"
 #include "cli/out/report/figures.h"
 #include "cli/out/results.h"
@@ -53,8 +52,32 @@ static const struct cli_usage usage = {
     "  --x       epoch, step, images, model-images, seconds, device-seconds\n"
     "  --over    runs that differ in this key alone become one curve, their mean; --band sd or\n"
     "            range shows how far they lie apart\n"
-    "Training values are drawn half an epoch earlier: they are means over the epoch.\n"
-    "A file that chorus did not write is not replaced.\n"};
+    "Training values are drawn half an epoch earlier: they are means over the epoch.\n"};
+
+/* FILE.csv of FILE.tex. The caller frees it. */
+static char *csv_of(const char *tex)
+{
+    return mem_textf("%.*s.csv", (int)strlen(tex) - 4, tex);
+}
+
+/* Whether FILE.csv of FILE.tex may be written. */
+static bool check_values(const char *file)
+{
+    char *csv;
+    struct err e;
+    bool may;
+
+    if (!file || !text_has_ending_any_case(file, ".tex"))
+        return true;
+    csv = csv_of(file);
+    may = cli_check_written("plot", "-o", csv, &e) == ERR_OK;
+    if (!may) {
+        err_context(&e, "%s keeps its values in %s", file, csv);
+        cli_fail(&e);
+    }
+    free(csv);
+    return may;
+}
 
 static bool parse_frame(struct wish *w)
 {
@@ -171,7 +194,7 @@ static bool check(struct wish *w)
         cli_refuse("--size and --mono are for files: plot -o FILE.svg, .pdf or .tex");
         return false;
     }
-    return parse_size(w) && parse_frame(w) && parse_level(w);
+    return check_values(w->file) && parse_size(w) && parse_frame(w) && parse_level(w);
 }
 
 /* The frame that was asked for, or that of the terminal; false: the curves do not fit into it. */
@@ -196,24 +219,12 @@ static bool set_frame(struct wish *w)
     return false;
 }
 
-/* FILE.csv of FILE.tex. The caller frees it. */
-static char *csv_of(const char *tex)
-{
-    return mem_textf("%.*s.csv", (int)strlen(tex) - 4, tex);
-}
-
 static enum err_code write_tex(const struct wish *w, const struct figure *f, struct err *e)
 {
     struct text tex = {0}, values = {0};
     char *csv = csv_of(w->file), *slash = strrchr(csv, '/');
-    enum err_code code = overwrite_check("plot", "-o", w->file, NULL, e);
+    enum err_code code;
 
-    if (code == ERR_OK && overwrite_check("plot", "-o", csv, NULL, e) != ERR_OK)
-        code = err_context(e, "%s keeps its values in %s", w->file, csv);
-    if (code != ERR_OK) {
-        free(csv);
-        return code;
-    }
     figure_tex(f, slash ? slash + 1 : csv, &tex);
     figure_csv(f, &values);
     code = io_replace_file(csv, values.s, values.n, e);
@@ -238,9 +249,7 @@ static int write_figure(const struct wish *w, struct figure f)
         code = write_tex(w, &f, &e);
     } else {
         (text_has_ending_any_case(w->file, ".pdf") ? figure_pdf : figure_svg)(&f, &out);
-        code = overwrite_check("plot", "-o", w->file, NULL, &e);
-        if (code == ERR_OK)
-            code = io_replace_file(w->file, out.s, out.n, &e);
+        code = io_replace_file(w->file, out.s, out.n, &e);
     }
     text_free(&out);
     if (code != ERR_OK)
@@ -391,7 +400,7 @@ int cli_plot(int argc, char **argv)
         {"--frame", "CxR", "size of the text, such as 120x40", &w.frame},
         {"--level", "WORD", "of the text's curves: braille, block, ascii (braille)", &w.level_name},
         {"--ascii", NULL, "no characters beyond ASCII: --level ascii", &w.ascii},
-        {"-o", "FILE", "write FILE.svg, FILE.pdf or FILE.tex instead", &w.file},
+        {"-o", cli_written, "write FILE.svg, FILE.pdf or FILE.tex instead", &w.file},
         {"--kind", "KIND", "curve, scaling, board, prefix, confusion (curve)", &w.kind_name},
         {"--metric", "NAME", "loss, acc or a column of epochs.csv (loss and acc)",
          &w.curves.metric},

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/args/options.h"
-#include "cli/out/overwrite.h"
 #include "cli/out/print.h"
 #include "cli/out/report/predictions.h"
 #include "cli/out/results.h"
@@ -40,7 +39,7 @@ static const struct cli_usage usage = {
     "             ...); with --confusion a row a label and a column an answer; with --classes a row\n"
     "             a class\n"
     "The loss is the mean of -log of the label's probability, in double and from the logits, as in\n"
-    "training. A file that chorus did not write is not replaced. Where the GPU that a run was trained on\n"
+    "training. Where the GPU that a run was trained on\n"
     "is not, the answers are computed on what there is, the same up to rounding.\n"};
 
 struct wish {
@@ -268,7 +267,7 @@ static int write_csv(const struct study_answers *p, const struct wish *w, const 
         study_answers_table(p, pick, count, w->members, &t);
     study_table_csv(&t, &out);
     study_table_free(&t);
-    code = cli_write_out("predict", "--csv", w->csv, &out);
+    code = cli_write_out(w->csv, &out);
     text_free(&out);
     return code;
 }
@@ -508,7 +507,7 @@ int cli_predict(int argc, char **argv)
         {"--draw", NULL, "draws the images beside their probabilities", &w.draw},
         {"--confusion", NULL, "labels against answers", &w.confusion},
         {"--classes", NULL, "accuracy and precision of each class", &w.classes},
-        {"--csv", "FILE", "all of them, those asked for, or the matrix, as CSV (-: stdout)",
+        {"--csv", cli_written, "all of them, those asked for, or the matrix, as CSV (-: stdout)",
          &w.csv},
         {"--members", NULL, "with --csv: each member's probabilities too", &w.members},
         {"--at", "WHEN", "weights of the best epoch, the last, or epoch N if kept (last)", &w.at},
@@ -526,8 +525,6 @@ int cli_predict(int argc, char **argv)
         return cli_refuse("predict needs one RUN, such as @ for the newest");
     if (!check(&w))
         return err_exit_code(ERR_INPUT);
-    if (overwrite_check("predict", "--csv", w.csv, NULL, &e) != ERR_OK)
-        return cli_fail(&e);
     words = words_of_run(argc, argv);
     pictures = argc - 1 - words;
     if (pictures && (w.first || w.worst || w.split || w.sure || w.unsure || w.label || w.answer ||

@@ -32,6 +32,7 @@ int cli_report(int argc, char **argv)
     struct report r = {.argc = argc};
     const struct cli_option options[] = {
         {"-o", "DIR", "where to: a new folder, or one of an earlier report", &r.folder},
+        {"--force", NULL, "write into a folder that holds other files, which stay", &r.force},
         {"--title", "TEXT", "the page's title", &r.title},
         {NULL, NULL, NULL, NULL},
     };

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/args/options.h"
-#include "cli/out/overwrite.h"
 #include "cli/out/print.h"
 #include "cli/out/report/averaged.h"
 #include "cli/verbs.h"
@@ -29,7 +28,7 @@ static const struct cli_usage usage = {
     "layer that reads a feature map stand in PyTorch's order (c, h, w), as Flatten gives them.\n"
     "\n"
     "The bytes depend on the model and its weights alone: two runs that ended with the same\n"
-    "weights give the same file. A file that chorus did not write is not replaced.\n"};
+    "weights give the same file.\n"};
 
 static enum err_code read_and_pack(const char *folder, const char *at, int member, bool torch,
                                    struct safetensors *s, struct record_pack *p, struct err *e)
@@ -69,7 +68,7 @@ int cli_weights(int argc, char **argv)
 {
     const char *file = NULL, *at = NULL, *member_text = NULL, *layout = NULL;
     const struct cli_option options[] = {
-        {"-o", "FILE", "the file to write", &file},
+        {"-o", cli_written, "the file to write", &file},
         {"--at", "WHEN", "best, last, or the number of an epoch (last)", &at},
         {"--member", "M", "one member of an ensemble, from 0", &member_text},
         {"--layout", "LAYOUT", "flax or torch (flax)", &layout},
@@ -109,8 +108,7 @@ int cli_weights(int argc, char **argv)
         return cli_fail(&e);
     }
     code = 0;
-    if (overwrite_check("weights", "-o", file, NULL, &e) != ERR_OK ||
-        averaged_check_at(&entry, at, &e) != ERR_OK ||
+    if (averaged_check_at(&entry, at, &e) != ERR_OK ||
         read_and_pack(entry.folder, at, (int)member, torch, &s, &p, &e) != ERR_OK ||
         io_real_target(file, &target, &e) != ERR_OK ||
         safetensors_write(target, p.tensor, p.tensors, NULL, 0, &e) != ERR_OK)

@@ -5,7 +5,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/out/overwrite.h"
 #include "cli/out/print.h"
 #include "cli/out/results.h"
 #include "record/run/params.h"
@@ -342,8 +341,7 @@ int export_write(struct export_job *x, const char *path, const struct record_ent
     struct err e;
 
     x->to_file = path && strcmp(path, "-") != 0;
-    if (x->to_file && (overwrite_check("export", "-o", path, NULL, &e) != ERR_OK ||
-                       io_draft_open(&x->draft, path, &e) != ERR_OK))
+    if (x->to_file && io_draft_open(&x->draft, path, &e) != ERR_OK)
         return cli_fail(&e);
     if (write_all(x, runs, count, wide, &e) == ERR_OK)
         return x->to_file ? say_written(x, path, wide) : 0;

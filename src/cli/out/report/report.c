@@ -235,52 +235,29 @@ static enum err_code write_epochs(struct report *r, const struct study_run *runs
     return code;
 }
 
-static bool holds_drafts_alone(const char *folder)
+/* Nothing lies there but what a report left that was killed before it had claimed the folder. */
+static bool is_bare(const char *folder)
 {
     char **names;
     size_t count;
-    bool alone = io_list_folder(folder, &names, &count, NULL) == ERR_OK;
+    bool bare = io_list_if_there(folder, &names, &count, NULL) == ERR_OK;
 
-    for (size_t i = 0; i < count && alone; i++)
-        alone = io_is_of_dead(names[i]);
+    for (size_t i = 0; i < count && bare; i++)
+        bare = io_is_of_dead(names[i]);
     io_free_names(names, count);
-    return alone;
+    return bare;
 }
 
-/* Whether a report that was killed before it had a manifest left what has this name in the folder. */
-static bool is_half(const char *folder, const char *name)
+static enum err_code check_folder(const struct report *r, bool may, struct err *e)
 {
-    bool half = io_is_of_dead(name);
-
-    for (size_t i = 0; i < MEM_COUNT(inside) && !half; i++) {
-        char *path = io_path(folder, name);
-
-        half = !strcmp(name, inside[i]) && holds_drafts_alone(path);
-        free(path);
-    }
-    return half;
-}
-
-/* A report is replaced, whole or half; anything else that lies there is somebody's. */
-static enum err_code check_folder(const struct report *r, bool is_report, struct err *e)
-{
-    char **names = NULL;
-    size_t count = 0;
-    enum err_code code = ERR_OK;
-
     if (io_exists(r->folder) && !io_is_folder(r->folder))
         return err_set(e, ERR_INPUT, "%s is a file: -o names the folder that report writes",
                        r->folder);
-    if (!is_report && io_exists(r->folder))
-        code = io_list_folder(r->folder, &names, &count, e);
-    for (size_t i = 0; i < count && code == ERR_OK; i++)
-        if (!is_half(r->folder, names[i]))
-            code = err_set(e, ERR_INPUT,
-                           "%s holds other files, and no report of chorus (its manifest.txt says "
-                           "so): -o names a new folder",
-                           r->folder);
-    io_free_names(names, count);
-    return code;
+    return may ? ERR_OK
+               : err_set(e, ERR_INPUT,
+                         "%s holds other files, and no report of chorus: name a new folder with "
+                         "-o, or add the report to these files with --force",
+                         r->folder);
 }
 
 /* Before the first file takes its place: some of this report beside some of an earlier one are none. */
@@ -301,8 +278,8 @@ static enum err_code check_places(const struct report *r, struct err *e)
     return code;
 }
 
-/* The manifest, which was written last, goes first: if the program is killed here, the next report knows
- * the folder by it, and removes the files that the manifest lists. */
+/* The manifest, which was written last, goes first: if the program is killed here, the next report removes the
+ * files that it lists. */
 static enum err_code put_in_place(const struct report *r, struct err *e)
 {
     enum err_code code = ERR_OK;
@@ -337,6 +314,8 @@ static void remove_half(const struct report *r, bool bare, bool folder)
         io.rmdir(path);
         free(path);
     }
+    if (bare)
+        report_unclaim(r);
     if (folder)
         io.rmdir(r->folder);
 }
@@ -367,13 +346,16 @@ static enum err_code fill_folder(struct report *r, const struct study_run *runs,
 
 enum err_code report_make(struct report *r, const struct study_run *runs, struct err *e)
 {
-    bool is_new = !io_exists(r->folder);
+    bool is_new = !io_exists(r->folder), bare = is_bare(r->folder);
     char *old = report_read_manifest(r->folder);
-    enum err_code code = check_folder(r, old != NULL, e);
+    enum err_code code = check_folder(r, old || bare || r->force, e);
 
     if (code == ERR_OK) {
         remove_drafts(r);
-        code = fill_folder(r, runs, e);
+        if (bare)
+            code = report_claim(r, e);
+        if (code == ERR_OK)
+            code = fill_folder(r, runs, e);
         if (code == ERR_OK)
             code = check_places(r, e);
         if (code == ERR_OK && old) /* while their manifest lists them */
@@ -381,7 +363,7 @@ enum err_code report_make(struct report *r, const struct study_run *runs, struct
         if (code == ERR_OK)
             code = put_in_place(r, e);
         if (code != ERR_OK)
-            remove_half(r, !old, is_new);
+            remove_half(r, bare, is_new);
     }
     free(old);
     return code;

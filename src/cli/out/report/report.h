@@ -11,6 +11,7 @@ struct report {
     const char *folder, *title;
     const struct record_entry *run;
     size_t runs;
+    bool force; /* into a folder that holds other files */
     int argc;
     char **argv;
     struct text page, script; /* the page's sections; plot.gp's */
@@ -19,7 +20,8 @@ struct report {
     size_t names, name_room;
 };
 
-/* The whole of it: a new folder, or in place of the report that lies there. */
+/* The whole of it: a new or empty folder, or in place of the report that lies there; with force beside other files,
+ * which stay. */
 enum err_code report_make(struct report *r, const struct study_run *runs, struct err *e) MUST_USE;
 /* Writes a file of the folder. The manifest will hold its checksum. The file is a draft (io_temporary)
  * until the report is whole. */
@@ -35,6 +37,10 @@ enum err_code report_add_figure(struct report *r, const char *name, const char *
 
 /* The networks, and manifest.txt, which names them and all others. The last of a report. */
 enum err_code report_manifest(struct report *r, struct err *e) MUST_USE;
+/* Makes a bare folder chorus' own, by the first line of its manifest: if the program is killed from here on, the
+ * next report takes the folder. */
+enum err_code report_claim(const struct report *r, struct err *e) MUST_USE;
+void report_unclaim(const struct report *r);
 /* The text of the manifest of a report that lies there; NULL where none does. The caller frees it. */
 char *report_read_manifest(const char *folder);
 /* Files that this manifest of an earlier report knows, which are nobody's then, and that this one has

@@ -16,8 +16,9 @@
 #include <string.h>
 
 /* How it begins, by which a report's folder is known again: "made TIME by chorus VERSION" */
-#define MADE "made "
-#define BY   " by chorus "
+#define MADE      "made "
+#define BY        " by chorus "
+#define FILE_NAME "manifest.txt"
 
 struct networks { /* each that was trained, once */
     char **name, **text;
@@ -173,7 +174,7 @@ static enum err_code add_run(struct report *r, struct networks *known,
 
 char *report_read_manifest(const char *folder)
 {
-    char *path = io_path(folder, "manifest.txt"), *text = NULL;
+    char *path = io_path(folder, FILE_NAME), *text = NULL;
     size_t n;
 
     if (io_read_file(path, 16 << 20, &text, &n, NULL) != ERR_OK ||
@@ -212,17 +213,46 @@ void report_remove_old(const struct report *r, char *manifest)
     }
 }
 
+static void add_made(struct text *out)
+{
+    char now[CLOCK_UTC_ROOM];
+
+    clock_utc(now, clock_wall());
+    text_addf(out, MADE "%s" BY "%s\n", now, chorus_version);
+}
+
+enum err_code report_claim(const struct report *r, struct err *e)
+{
+    char *path = io_path(r->folder, FILE_NAME);
+    struct text made = {0};
+    enum err_code code = io_make_folders(r->folder, e);
+
+    add_made(&made);
+    if (code == ERR_OK)
+        code = io_replace_own(path, text_str(&made), made.n, e);
+    text_free(&made);
+    free(path);
+    return code;
+}
+
+void report_unclaim(const struct report *r)
+{
+    char *path = io_path(r->folder, FILE_NAME);
+
+    io.unlink(path);
+    free(path);
+}
+
 enum err_code report_manifest(struct report *r, struct err *e)
 {
     struct text out = {0}, runs = {0}, word = {0};
     struct networks known = {0};
-    char now[CLOCK_UTC_ROOM];
     enum err_code code = ERR_OK;
 
     for (size_t i = 0; i < r->runs && code == ERR_OK; i++)
         code = add_run(r, &known, &r->run[i], &runs, e);
-    clock_utc(now, clock_wall());
-    text_addf(&out, MADE "%s" BY "%s\ncommand: chorus report", now, chorus_version);
+    add_made(&out);
+    text_add(&out, "command: chorus report");
     for (int i = 1; i < r->argc; i++) {
         text_clear(&word);
         jobs_add_word(&word, r->argv[i]);
@@ -233,7 +263,7 @@ enum err_code report_manifest(struct report *r, struct err *e)
     text_add(&out, text_str(&r->files));
     text_add(&out, text_str(&runs));
     if (code == ERR_OK)
-        code = report_write(r, "manifest.txt", &out, e);
+        code = report_write(r, FILE_NAME, &out, e);
     free_networks(&known);
     text_free(&out);
     text_free(&runs);

@@ -175,6 +175,21 @@ TEST(a_file_that_is_there_is_asked_about)
     finish(&k);
 }
 
+TEST(an_empty_file_is_not_asked_about)
+{
+    struct kit k;
+    char *path;
+
+    start(&k);
+    path = io_path(k.folder, "a.txt");
+    fclose(fopen(path, "w"));
+    write_as(&k, "a.txt");
+    settle(&k);
+    CHECK_HAS(k.app.own->said, "written: ");
+    free(path);
+    finish(&k);
+}
+
 TEST(a_late_question_does_not_come_over_what_is_typed)
 {
     struct kit k;
