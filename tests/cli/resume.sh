@@ -58,8 +58,8 @@ killed_at "$one" first 2 && rm results/first/checkpoint* results/first/epoch-000
 exits 0 "$CHORUS" resume results/first
 check "all files of the first epoch are there after the resume" test "$(cd results/first && echo epoch-*)" = \
     "epoch-0001.safetensors epoch-0002.safetensors"
-exits 0 "$CHORUS" weights "$one" --at 1 -o a.safetensors
-exits 0 "$CHORUS" weights results/first --at 1 -o b.safetensors
+exits 0 "$CHORUS" weights "$one" --at 1 -o a.safetensors --force
+exits 0 "$CHORUS" weights results/first --at 1 -o b.safetensors --force
 check "with the same weights" cmp a.safetensors b.safetensors
 rm -r results/killed results/between results/first "$one" "$two"
 
