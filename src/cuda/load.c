@@ -30,13 +30,15 @@ static void say(void *user, enum log_level level, const char *line)
     log_say(level, "%s", line);
 }
 
-static void open_part(const char *path)
+/* next: what the user can do, where it cannot be opened. */
+static void open_part(const char *path, const char *next)
 {
-    void *library = library_open(path, RTLD_NOW, &held.why);
+    struct err why;
+    void *library = library_open(path, RTLD_NOW, &why);
     cuda_part_fn *give;
 
     if (!library) {
-        err_context(&held.why, FILE_NAME " cannot be opened");
+        err_set(&held.why, ERR_FAILED, FILE_NAME " cannot be opened: %s; %s", why.text, next);
         return;
     }
     *(void **)&give = dlsym(library, CUDA_PART_SYMBOL);
@@ -67,7 +69,7 @@ static void load(void)
         return;
     }
     if (given && *given) {
-        open_part(given);
+        open_part(given, "CHORUS_CUDA may name another");
         return;
     }
     n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -78,7 +80,7 @@ static void load(void)
     for (size_t i = 0; slash && i < 2; i++) {
         snprintf(path, sizeof path, "%s/%s", exe, places[i]);
         if (access(path, F_OK) == 0) {
-            open_part(path);
+            open_part(path, "CHORUS_CUDA=none goes without it");
             return;
         }
     }

@@ -584,10 +584,10 @@ fi
 
 # ---- a part that is no part ----
 
-says "a missing part" "chorus-cuda.so cannot be opened: $work/gone.so: cannot open shared object file: No such file or directory" \
+says "a missing part" "chorus-cuda.so cannot be opened: $work/gone.so: cannot open shared object file: No such file or directory; CHORUS_CUDA may name another" \
     CHORUS_CUDA="$work/gone.so"
 echo "this is no shared library, nor will it be one" >broken.so
-says "a broken part" "chorus-cuda.so cannot be opened: $work/broken.so: file too short" \
+says "a broken part" "chorus-cuda.so cannot be opened: $work/broken.so: file too short; CHORUS_CUDA may name another" \
     CHORUS_CUDA="$work/broken.so"
 # To the loader a part that was copied in part is the end of the process; here it is one sentence.
 cut_part()
@@ -601,7 +601,7 @@ cut_part()
 }
 [ ! -e "$twin" ] || { head -c 100000 "$twin" >cut.so && check "a part whose end is missing" cut_part; }
 mkfifo pipe.so
-says "a pipe in place of a part" "chorus-cuda.so cannot be opened: $work/pipe.so: not a regular file" \
+says "a pipe in place of a part" "chorus-cuda.so cannot be opened: $work/pipe.so: not a regular file; CHORUS_CUDA may name another" \
     CHORUS_CUDA="$work/pipe.so"
 no_colours()
 {
@@ -615,7 +615,7 @@ long_path()
     local path
     path=/$(printf '%050d/' {1..60})x.so
     exits 0 env CHORUS_CUDA="$path" "$CHORUS" devices &&
-        grep -qE '^CUDA .* cannot be opened: \.\.\.[0-9].*/x\.so: cannot open shared object file: No such file or directory$' out
+        grep -qE '^CUDA .* cannot be opened: \.\.\.[0-9].*/x\.so: cannot open shared object file: No such file or directory; CHORUS_CUDA may name another$' out
 }
 check "the end of a long path, and what is wrong with it" long_path
 if command -v ${CC:-gcc} >/dev/null; then

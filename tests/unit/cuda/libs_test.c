@@ -3,7 +3,6 @@
 
 #include "base/io.h"
 #include "base/system/library.h"
-#include "base/system/library_find.h"
 #include "cuda/comm/comm.h"
 #include "cuda/rt/libs.h"
 #include "cuda/load.h"
@@ -236,101 +235,6 @@ TEST(a_library_without_what_it_wants_is_there)
     if (system(command) != 0)
         SKIP("there is no compiler at /usr/bin/cc");
     again_with("a_library_without", top);
-    end_search();
-}
-
-/* By its name alone, too: in the loader's path, behind what is none for this machine. */
-TEST(a_library_that_was_cut_is_refused_where_the_loader_finds_it)
-{
-    const char *in = getenv("CHORUS_LIBS_TOP");
-    char path[CUDA_LIB_ROOM], at[600], from[600], folders[200];
-    struct err e = {0};
-
-    if (in) {
-        setenv("CUDA_HOME", in, 1);
-        CHECK(!library_open("libany.so.1", RTLD_NOW, &e));
-        snprintf(at, sizeof at, "%s/cut/libany.so.1: its end is missing: ", in);
-        CHECK_HAS(e.text, at);
-        CHECK(!cuda_lib_open("libany.so.1", "CHORUS_ANY", "any", path, &e));
-        CHECK_INT(e.code, ERR_FAILED);
-        CHECK_HAS(e.text, at);
-        CHECK_HAS(e.text, "; CHORUS_ANY may name another");
-        CHECK(cuda_lib_open("libsome.so.1", "CHORUS_ANY", "any", path, &e)); /* in the toolkit */
-        snprintf(at, sizeof at, "%s/lib/libsome.so.1", in);
-        CHECK_STR(path, at);
-        CHECK(library_open("libwhole.so.1", RTLD_NOW, &e)); /* in front of one that was cut */
-        /* What is open is not looked for: the same library, which says that it is libm. */
-        snprintf(from, sizeof from, "%s/spare", in);
-        snprintf(at, sizeof at, "%s/cut/libm.so.6", in);
-        CHECK_INT(rename(from, at), 0);
-        CHECK(library_open("libm.so.6", RTLD_NOW, &e));
-        return;
-    }
-    REQUIRE(begin_search());
-    make_folder(below(at, "none"));
-    make_folder(below(at, "cut"));
-    make_folder(below(at, "lib"));
-    cut_library(below(at, "none/libwhole.so.1"), 2, 2);
-    cut_library(below(at, "cut/libwhole.so.1"), 1, 2);
-    cut_library(below(at, "cut/libany.so.1"), 1, 2);
-    cut_library(below(at, "cut/libsome.so.1"), 1, 2);
-    cut_library(below(at, "spare"), 1, 2);
-    cut_library(below(at, "lib/libsome.so.1"), 2, 2);
-    below(at, "none/libany.so.1");
-    FILE *f = fopen(at, "w"); /* another machine's: the loader goes on */
-    REQUIRE(f);
-    fputs("\177ELF\001\001\001", f);
-    CHECK_INT(ftruncate(fileno(f), 4096), 0);
-    fclose(f);
-    snprintf(folders, sizeof folders, "%s/none:%s/cut", top, top);
-    again_with("a_library_that_was_cut_is_refused_where", folders);
-    end_search();
-}
-
-static bool is_the_file(const char *path, void *user)
-{
-    snprintf(user, CUDA_LIB_ROOM, "%s", path);
-    return true;
-}
-
-/* What ldconfig wrote down; and what it did not: nothing is found there, and nothing is read beyond it. */
-TEST(a_library_is_found_where_ldconfig_has_it)
-{
-    char command[9000], path[CUDA_LIB_ROOM] = "", cache[512], at[512], *bytes;
-    size_t n;
-
-    REQUIRE(begin_search());
-    snprintf(command, sizeof command,
-             "cd %s && mkdir in && echo 'int any;' >a.c && "
-             "/usr/bin/cc -shared -fPIC a.c -o in/libany.so.1 -Wl,-soname,libany.so.1 && "
-             "echo %s/in >conf && /sbin/ldconfig -X -C cache -f conf >said 2>&1",
-             top, top);
-    setenv("PATH", "/usr/bin:/bin", 1);
-    if (system(command) != 0) {
-        end_search();
-        SKIP("there is no /usr/bin/cc or no /sbin/ldconfig");
-    }
-    below(cache, "cache");
-    below(at, "in/libany.so.1");
-    CHECK(library_cached(cache, "libany.so.1", is_the_file, path));
-    CHECK_STR(path, at);
-    CHECK(!library_cached(cache, "libany.so", is_the_file, path));
-    CHECK(!library_cached("/nowhere", "libany.so.1", is_the_file, path));
-    REQUIRE(io_read_file(cache, (size_t)1 << 26, &bytes, &n, NULL) == ERR_OK);
-    for (size_t cut = 0; cut < n; cut += 1 + n / 500) {
-        CHECK_INT(truncate(cache, (off_t)cut), 0);
-        (void)library_cached(cache, "libany.so.1", is_the_file, path);
-        CHECK(io_replace_file(cache, bytes, n, NULL) == ERR_OK);
-    }
-    for (size_t i = 0; i < 400 && i < n; i++) { /* in the head, and in the first entries */
-        char was = bytes[i];
-
-        bytes[i] = (char)0xff;
-        CHECK(io_replace_file(cache, bytes, n, NULL) == ERR_OK);
-        (void)library_cached(cache, "libany.so.1", is_the_file, path);
-        bytes[i] = was;
-    }
-    free(bytes);
     end_search();
 }
 
