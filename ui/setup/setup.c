@@ -146,8 +146,6 @@ static void close_screen(void *screen)
     free(s->before);
     free(s->shown_before);
     free(s->goes_on);
-    free(s->waits_as);
-    free(s->begun);
     free(s->sweep_name);
     free(s->path);
     free(s->ran);

@@ -72,28 +72,41 @@ static void again_or_not(void *user, int answer)
     setup_run(s);
 }
 
-bool setup_ask_begun(struct setup *s)
+static void ask_again(struct setup *s, const char *begun)
 {
     static const char *const answers[] = {"run it once more", "cancel", NULL};
     struct text question = {0};
 
-    if (!s->begun || !setup_is_as_it_waited(s))
-        return false;
     text_add(&question, "That one of the queue has begun: ");
-    text_add_clean(&question, study_short_name(s->begun));
+    text_add_clean(&question, study_short_name(begun));
     text_add(&question, ". From here it is another run of the same settings.");
     app_ask(s->app, text_str(&question), answers, again_or_not, s);
     text_free(&question);
-    return true;
 }
 
-static void say_begun(struct setup *s)
+static void say_begun(struct setup *s, const char *begun)
 {
     struct text name = {0};
 
-    text_add_clean(&name, study_short_name(s->begun));
+    text_add_clean(&name, study_short_name(begun));
     app_say(s->app, GRID_TEXT, "That one of the queue has begun: %s", text_str(&name));
     text_free(&name);
+}
+
+static void take(struct setup *s, const struct seeking *k)
+{
+    if (s->waits == k->id) {
+        s->nowhere = !k->waits && !k->begun;
+        s->app->dirty = true;
+    }
+    if (k->then && s->form.turn != k->turn)
+        setup_say_changed(s);
+    else if (k->then && k->begun && setup_is_as_it_waited(s))
+        ask_again(s, k->begun);
+    else if (k->then)
+        k->then(s);
+    else if (k->begun && s->waits == k->id && s->app->shown == SCREEN_SETUP)
+        say_begun(s, k->begun);
 }
 
 static void sought(void *arg, bool dropped)
@@ -101,20 +114,8 @@ static void sought(void *arg, bool dropped)
     struct seeking *k = arg;
     struct setup *s = setup_let_go(k->link);
 
-    if (s && !dropped && s->waits == k->id) {
-        s->sought = !k->waits;
-        s->nowhere = !k->waits && !k->begun;
-        free(s->begun);
-        s->begun = k->begun;
-        k->begun = NULL;
-        s->app->dirty = true;
-        if (s->begun && !k->then && s->app->shown == SCREEN_SETUP)
-            say_begun(s);
-    }
-    if (s && !dropped && k->then && s->form.turn != k->turn)
-        setup_say_changed(s);
-    else if (s && !dropped && k->then && !setup_ask_begun(s))
-        k->then(s);
+    if (s && !dropped)
+        take(s, k);
     free(k->results);
     free(k->sweep);
     free(k->begun);
@@ -136,10 +137,8 @@ static struct seeking *seeking_new(struct setup *s)
 
 void setup_seek_begun(struct setup *s)
 {
-    if (!s->waits || s->sought || setup_waiting(s))
-        return;
-    s->sought = true;
-    tasks_add_slow(s->app->tasks, seek, sought, seeking_new(s));
+    if (s->waits && !setup_waiting(s))
+        tasks_add_slow(s->app->tasks, seek, sought, seeking_new(s));
 }
 
 void setup_unless_begun(struct setup *s, void (*then)(struct setup *s))

@@ -350,6 +350,8 @@ static void saved(void *arg, bool dropped)
             say_not_saved(s, v);
         } else {
             if (s->form.turn == v->turn) {
+                if (form_dirty(&s->form)) /* another one than what waits in the queue */
+                    s->waits = 0;
                 form_saved(&s->form, v->path);
                 s->file_hash = hash_quick(text_str(&v->text), v->text.n);
                 s->turn = s->form.turn;

@@ -110,10 +110,7 @@ struct setup {
     struct record_queue_options sweep; /* how it is walked; its name is the next */
     char *goes_on; /* the run that its item of the queue goes on with; NULL: none, or it was said */
     uint64_t waits;     /* what was loaded from the queue, but what goes on: its id; 0: none */
-    char *waits_as;     /* the form as it was then */
     uint64_t takes_out; /* it was started: its id; 0: none */
-    char *begun;        /* the run that another program made of it; NULL: none */
-    bool sought;        /* it waits no more, and was looked for */
     bool nowhere;       /* neither in the queue nor begun: what is in the form is kept nowhere */
     char *sweep_name;   /* another name than the form's, for the next start; NULL */
     char free_name[SPEC_NAME]; /* that a question offers */
@@ -194,10 +191,8 @@ void setup_read_models(struct setup *s); /* from now on, elsewhere; and checks l
 const struct record_queued *setup_waiting(const struct setup *s);
 bool setup_was_queued(const struct setup *s); /* and does no more */
 void setup_seek_begun(struct setup *s);       /* where it waits no more */
-/* Looks whether another program has begun it, and asks where one has. */
+/* Looks whether another program has begun it, and asks where one has whether to run it once more. */
 void setup_unless_begun(struct setup *s, void (*then)(struct setup *s));
-/* Asks whether what has begun is to run once more; false: it has not, or the form is another one. */
-bool setup_ask_begun(struct setup *s);
 
 /* setup_queue.c */
 void setup_is_kept(struct setup *s); /* setup_start.c: the form was run or queued */

@@ -58,15 +58,6 @@ static void choose_first(struct setup *s)
     setup_choose(s, (size_t)form_find(&s->form, "model"));
 }
 
-static void keep_as_it_waits(struct setup *s)
-{
-    struct text now = {0};
-
-    form_write(&s->form, &now);
-    free(s->waits_as);
-    s->waits_as = now.s;
-}
-
 /* The first of them. */
 static void say_note(struct setup *s, const char *notes, const char *behind)
 {
@@ -94,13 +85,11 @@ static void take(struct setup *s)
     free(s->goes_on);
     s->goes_on = *w->options.resume ? mem_text(w->options.resume) : NULL;
     s->waits = s->goes_on ? 0 : w->queued;
-    free(s->begun);
-    s->begun = NULL;
-    s->sought = s->nowhere = false;
+    s->nowhere = false;
     w->options.resume[0] = 0;
     s->sweep = w->options;
     s->partly = false;
-    keep_as_it_waits(s);
+    setup_seek_begun(s);
     choose_first(s);
     s->pane = SETUP_FORM;
     setup_ask(s);

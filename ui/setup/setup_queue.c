@@ -116,6 +116,7 @@ static void queue_read(void *arg, bool dropped)
         s->queue_again = false;
     if (s && !dropped && r->fine) {
         uint64_t id = s->queue_at < s->queue ? s->queued[s->queue_at].id : 0;
+        bool waited = setup_waiting(s) != NULL;
 
         if (s->promised && r->count < s->queue)
             app_unsay(s->app, s->promised);
@@ -132,7 +133,8 @@ static void queue_read(void *arg, bool dropped)
                 s->queue_at = i;
         if (s->queue_at >= s->queue)
             s->queue_at = s->queue ? s->queue - 1 : 0;
-        setup_seek_begun(s);
+        if (waited)
+            setup_seek_begun(s);
         if (!s->queue && s->pane == SETUP_QUEUE)
             s->pane = SETUP_FORM;
         s->app->dirty = true;

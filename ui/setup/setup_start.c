@@ -118,15 +118,8 @@ bool screen_setup_unsaved(struct setup *s, struct text *words)
 
 bool setup_is_as_it_waited(const struct setup *s)
 {
-    struct text now = {0};
-    bool same;
-
-    if (!s->waits || s->runs_again || spec_sweep_varies(&s->form.sweep))
-        return false;
-    form_write(&s->form, &now);
-    same = !strcmp(text_str(&now), s->waits_as ? s->waits_as : "");
-    text_free(&now);
-    return same;
+    return s->waits && !s->runs_again && !spec_sweep_varies(&s->form.sweep) &&
+           !form_dirty(&s->form);
 }
 
 static const struct record_queued *as_it_waits(const struct setup *s)
@@ -145,6 +138,16 @@ void setup_has_started(struct setup *s)
     s->takes_out = 0;
 }
 
+static void queue_behind(struct setup *s)
+{
+    setup_queue_add(s, false);
+}
+
+static void queue_alone(struct setup *s)
+{
+    setup_queue_add(s, true);
+}
+
 /* It waits there once, whoever asks for it again. */
 static void queue(struct setup *s, bool alone)
 {
@@ -155,7 +158,9 @@ static void queue(struct setup *s, bool alone)
                 q->name, (long long)q->number);
     else if (q)
         app_say(s->app, GRID_TEXT, "%s waits already in the queue (1 shows it)", q->file);
-    else if (!setup_ask_begun(s))
+    else if (setup_is_as_it_waited(s))
+        setup_unless_begun(s, alone ? queue_alone : queue_behind);
+    else
         setup_queue_add(s, alone);
 }
 

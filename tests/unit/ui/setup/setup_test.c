@@ -1570,6 +1570,29 @@ TEST(what_waits_is_run_once_when_it_is_started_from_the_form)
     kit_end();
 }
 
+TEST(what_is_saved_with_changes_leaves_what_waits)
+{
+    struct wire_event event = {.kind = WIRE_STARTED};
+    struct err e = {0};
+
+    kit_start();
+    REQUIRE_OK(record_queue_add(kit.folder, "lr = 0.3\n", "one", NULL, &e));
+    kit_watch();
+    kit_keys("Tab Enter");
+    choose("lr");
+    kit_keys("Right S");
+    kit.entered(kit.user, "mine");
+    kit_settle();
+    kit_keys("r");
+    kit_settle();
+    CHECK_INT(kit.runs, 1);
+    event.run = kit.runs;
+    screen_setup.event(kit.setup, &event, NULL, 0);
+    kit_settle();
+    CHECK_INT(count_queued(), 1);
+    kit_end();
+}
+
 /* As another program does it: the run is there, the item is not. */
 static void begin_elsewhere(const char *run)
 {
