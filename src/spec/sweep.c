@@ -131,13 +131,6 @@ enum err_code spec_check_values(const struct spec_sweep *s, const char *key, con
                    text_count(number[1], all), text_count(number[2], SPEC_MOST_CELLS));
 }
 
-/* Keys whose values would all be the same cell. */
-static bool never_varies(int id)
-{
-    return id == KEY_NAME || id == KEY_REPEATS || id == KEY_LOG_EVERY || id == KEY_KEEP ||
-           id == KEY_TARGET_ACC || id == KEY_ON_END;
-}
-
 static enum err_code set_list(struct spec_sweep *s, const struct spec_input *in, struct err *e)
 {
     struct spec *first = mem_new(1, sizeof *first);
@@ -229,6 +222,11 @@ static enum err_code set_repeats(struct spec_sweep *s, const struct spec_input *
     return ERR_OK;
 }
 
+static bool takes_number(int id)
+{
+    return spec_fields[id].kind == FIELD_COUNT || spec_fields[id].kind == FIELD_REAL;
+}
+
 /* value: a copy, trimmed. */
 static enum err_code set_copy(struct spec_sweep *s, const struct spec_input *in, struct err *e)
 {
@@ -241,12 +239,12 @@ static enum err_code set_copy(struct spec_sweep *s, const struct spec_input *in,
     if (in->id == KEY_REPEATS && *in->value && !spec_is_list(in->value))
         return set_repeats(s, in, e);
     if (in->id >= 0 && spec_is_list(in->value)) {
-        if (never_varies(in->id))
+        if (!spec_key_names(in->key)) /* all its values would be the same cell */
             return spec_refuse(in, e,
                                in->id == KEY_NAME || in->id == KEY_ON_END
                                    ? "it takes one value; put quotes around one that holds a comma"
-                               : in->id == KEY_KEEP ? "it takes one value"
-                                                    : "it takes one number");
+                               : takes_number(in->id) ? "it takes one number"
+                                                      : "it takes one value");
         return set_list(s, in, e);
     }
     TRY(spec_set(&s->base, in->key, in->value, in->where, in->folder, e));

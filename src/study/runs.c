@@ -176,13 +176,11 @@ const char *study_name_near(const struct study_run *run, const char *name)
 
 bool study_is_setting(const char *name)
 {
-    static const char *const idle[] = {"name",       "log_every", "keep",
-                                       "target_acc", "on_end",    "repeats"};
     static const char *const used[] = {"host",   "backend_used", "precision_used",
                                        "isa",    "real_devices", "threads_used",
                                        "shared", "network_hash", "data_hash"};
 
-    return !TEXT_IS_AMONG(name, idle) && (TEXT_IS_AMONG(name, used) || spec_key_find(name) >= 0);
+    return TEXT_IS_AMONG(name, used) || (spec_key_find(name) >= 0 && spec_key_names(name));
 }
 
 const char *const *study_chosen_by(const char *name)

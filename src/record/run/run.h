@@ -81,7 +81,7 @@ const char *record_run_data_hash(const struct record_run *run);
 /* run.csv's columns, in order, ending with NULL: for --json and tables. The value of one as text.
  * */
 extern const char *const record_run_columns[];
-#define RECORD_COLUMNS 87 /* of record_run_columns, without its end */
+#define RECORD_COLUMNS (SPEC_KEYS + 41) /* of record_run_columns, without its end */
 void record_run_value(const struct record_run *run, const char *column, struct text *out);
 /* Whether it is one of run.csv that holds numbers and is no key of an experiment. */
 bool record_column_is_number(const char *name);
