@@ -1,8 +1,8 @@
 # Usage, help, version, exit codes.
+verbs=$(grep -oE '\{"[a-z]+", cli_' src/cli/verbs.c | cut -d '"' -f 2) # the table of the program
 . "${BASH_SOURCE%/*}/lib.sh"
 
-verbs="run resume watch pause go stop ls show tag note rm plot compare ensemble export report predict
-    weights models data devices bench help"
+check "verbs are found" test "$(wc -w <<<"$verbs")" -gt 20
 
 exits 2 "$CHORUS"
 check "alone: usage on stderr, exit 2" grep -q "^usage: chorus" err
