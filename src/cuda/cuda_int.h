@@ -79,6 +79,9 @@ static inline int cuda_units(const struct cuda_share *s)
 
 /* ---- what one kernel makes of several layers (pieces.c): pure ---- */
 
+/* CUDA_LINEAR: the layer is no activation. */
+enum cuda_act cuda_act_of(enum net_op op);
+
 struct cuda_piece {
     int head, tail; /* layers: the one whose work it is; the one whose output it writes */
     int x, x2;      /* pieces that it reads, or NET_IMAGES; x2: what is added, else NET_NONE */

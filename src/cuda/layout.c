@@ -238,11 +238,6 @@ static void until(struct cuda_slot *s, int time)
         s->to = time;
 }
 
-static bool is_act(enum net_op op)
-{
-    return op == NET_RELU || op == NET_TANH;
-}
-
 /* How much longer the weights' gradient may be put off, to go beside the work behind it. */
 static int later(const struct cuda_layout *l, const struct net *net, int piece)
 {
@@ -270,7 +265,8 @@ static void time_outputs(struct cuda_layout *l, const struct net *net)
 
         l->out[i] = (struct cuda_slot){
             .bytes = tensor_bytes(l, &net->layer[p->tail].out, l->images), .from = i, .to = i};
-        if ((cuda_piece_derives(p) && !p->gated) || is_act(net->layer[p->head].op))
+        if ((cuda_piece_derives(p) && !p->gated) ||
+            cuda_act_of(net->layer[p->head].op) != CUDA_LINEAR)
             until(&l->out[i], 2 * n - i);
         until(x, reads_again(l, net, i) ? 2 * n - i + later(l, net, i) : i);
         if (p->x2 != NET_NONE)

@@ -43,11 +43,6 @@ static enum err_code fetch(struct cuda_place *p, size_t at, size_t n, size_t ele
     return ERR_OK;
 }
 
-static bool is_act(enum net_op op)
-{
-    return op == NET_RELU || op == NET_TANH;
-}
-
 /* What lies in memory for a layer, NULL where that is nothing or something else. */
 static const struct cuda_slot *slot_of(const struct cuda_place *p, const struct peek_work *w)
 {
@@ -67,7 +62,7 @@ static const struct cuda_slot *slot_of(const struct cuda_place *p, const struct 
         return NULL;
     if (at->pool >= 0)
         return w->layer == at->pool && !cuda_piece_derives(at) && slot->intact ? slot : NULL;
-    if (acted && is_act(net->layer[w->layer].op) && w->layer == at->tail)
+    if (acted && cuda_act_of(net->layer[w->layer].op) != CUDA_LINEAR && w->layer == at->tail)
         return NULL;
     return slot->intact ? slot : NULL;
 }

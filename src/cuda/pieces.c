@@ -14,11 +14,6 @@
 
 #include <stdlib.h>
 
-static bool is_act(enum net_op op)
-{
-    return op == NET_RELU || op == NET_TANH;
-}
-
 /* (layers): how many layers read each one, and the last that does. */
 static void count_readers(const struct net *net, int *readers, int *reader)
 {
@@ -45,7 +40,7 @@ static bool is_pool(enum net_op op)
     return op == NET_AVGPOOL || op == NET_MAXPOOL;
 }
 
-static enum cuda_act act_of(enum net_op op)
+enum cuda_act cuda_act_of(enum net_op op)
 {
     return op == NET_RELU ? CUDA_RELU : op == NET_TANH ? CUDA_TANH : CUDA_LINEAR;
 }
@@ -57,7 +52,7 @@ static bool can_pool(const struct net *net, int conv, int tail, int next)
     struct cuda_block b = {.conv = {.oc = net->layer[conv].out.c}, .max = pool->op == NET_MAXPOOL};
 
     return is_pool(pool->op) && pool->k == 2 && pool->stride == 2 &&
-           cuda_block_can(&b, act_of(net->layer[tail].op));
+           cuda_block_can(&b, cuda_act_of(net->layer[tail].op));
 }
 
 /* of[i]: the head that layer i's work is part of; added: head of a norm -> the sum behind it. */
@@ -80,7 +75,7 @@ static void find_heads(const struct net *net, const int *readers, const int *rea
             tail = next;
             next = sole_reader(readers, reader, tail);
         }
-        if (next >= 0 && is_act(net->layer[next].op)) {
+        if (next >= 0 && cuda_act_of(net->layer[next].op) != CUDA_LINEAR) {
             of[next] = i;
             tail = next;
             next = sole_reader(readers, reader, tail);
@@ -120,7 +115,7 @@ static void fill_piece(struct cuda_piece *p, const struct net *net, const int *o
             p->x2 = read_piece(of, sum->src);
     }
     if (act != head)
-        p->act = act_of(net->layer[act].op);
+        p->act = cuda_act_of(net->layer[act].op);
 }
 
 /* Whether the backward kernel of a piece can gate the gradient of what it reads. */
@@ -161,7 +156,7 @@ static void find_same(struct cuda_pieces *p, const struct net *net)
     for (int i = p->n - 1; i >= 0; i--) {
         const struct cuda_piece *at = &p->at[i];
         enum net_op op = net->layer[at->head].op;
-        int hand[2] = {at->x2, op == NET_ADD || is_act(op) ? at->x : NET_NONE};
+        int hand[2] = {at->x2, op == NET_ADD || cuda_act_of(op) != CUDA_LINEAR ? at->x : NET_NONE};
 
         for (int k = 0; k < 2; k++)
             if (hand[k] >= 0 && !has[hand[k]] && at->x != at->x2) {

@@ -333,8 +333,8 @@ static void act_back(struct back *b, int piece, struct cuda_view dy)
     struct target t;
 
     if (target_of(b, p->x, &t))
-        cuda_act_backward(b->w->list, &s, head->op == NET_RELU ? CUDA_RELU : CUDA_TANH,
-                          cuda_write_tensor(b->w, piece), dy, t.add, t.dx);
+        cuda_act_backward(b->w->list, &s, cuda_act_of(head->op), cuda_write_tensor(b->w, piece), dy,
+                          t.add, t.dx);
 }
 
 static void piece_back(struct back *b, int piece)

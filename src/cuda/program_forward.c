@@ -233,7 +233,7 @@ void cuda_write_piece(const struct cuda_writer *w, int piece)
     }
     case NET_RELU:
     case NET_TANH:
-        cuda_act_forward(w->list, &s, head->op == NET_RELU ? CUDA_RELU : CUDA_TANH, x, y);
+        cuda_act_forward(w->list, &s, cuda_act_of(head->op), x, y);
         break;
     case NET_AVGPOOL:
     case NET_MAXPOOL: {

@@ -107,17 +107,10 @@ static enum err_code count_gpus(struct plan *p, const struct backend *b, struct 
     return ERR_OK;
 }
 
-static const char *backend_word(enum spec_backend b)
-{
-    static const char *const words[] = {"auto", "cpu", "cuda", "ref", "fake"};
-
-    return words[b];
-}
-
 static enum spec_backend backend_kind_of(const char *name)
 {
     for (int b = SPEC_CPU; b <= SPEC_FAKE; b++)
-        if (!strcmp(name, backend_word((enum spec_backend)b)))
+        if (!strcmp(name, spec_backend_word((enum spec_backend)b)))
             return (enum spec_backend)b;
     return SPEC_AUTO;
 }
@@ -139,7 +132,7 @@ static enum err_code choose_backend(struct plan *p, const struct backend *const 
                                     struct err *e)
 {
     struct spec *s = &p->spec;
-    const char *word = backend_word(s->backend);
+    const char *word = spec_backend_word(s->backend);
     enum err_code first = ERR_OK;
     struct err passed = {0};
 

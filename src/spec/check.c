@@ -193,8 +193,6 @@ static enum err_code check_batch(const struct spec *s, struct err *e)
 
 static enum err_code check_devices(const struct spec *s, struct err *e)
 {
-    const char *backend = s->backend == SPEC_CPU ? "cpu" : s->backend == SPEC_REF ? "ref" : "fake";
-
     if (s->mode == SPEC_ENSEMBLE && s->members && s->members < s->devices)
         return blame(s, KEY_MEMBERS, KEY_DEVICES) == KEY_MEMBERS
                    ? wrong(s, KEY_MEMBERS, e, "%d devices need at least as many members",
@@ -202,7 +200,7 @@ static enum err_code check_devices(const struct spec *s, struct err *e)
                    : wrong(s, KEY_DEVICES, e, "more than there are members (%d)", s->members);
     if (s->gpus && s->backend != SPEC_AUTO && s->backend != SPEC_CUDA)
         return wrong(s, KEY_DEVICES, e, "backend = %s has no GPUs; give a count, or backend = cuda",
-                     backend);
+                     spec_backend_word(s->backend));
     if (s->precision == SPEC_FP64 && s->backend != SPEC_REF)
         return wrong(s, KEY_PRECISION, e, "only backend = ref computes in fp64");
     if (s->threads_kind == SPEC_THREADS_PER_DEVICE &&

@@ -215,6 +215,11 @@ const struct spec_field spec_fields[SPEC_KEYS] = {
     [KEY_ON_END] = OWN(on_end),
 };
 
+const char *spec_backend_word(enum spec_backend backend)
+{
+    return backend_words[backend];
+}
+
 int spec_key_find(const char *name)
 {
     if (!strncmp(name, "model.", 6))

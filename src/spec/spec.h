@@ -119,7 +119,8 @@ struct spec_key {
     const char *help;     /* one sentence */
 };
 extern const struct spec_key spec_keys[]; /* in the order of run.csv; ends with a NULL name */
-int spec_key_find(const char *name);      /* -1 where there is none; "model.X" finds "model" */
+const char *spec_backend_word(enum spec_backend backend); /* "cpu" */
+int spec_key_find(const char *name); /* -1 where there is none; "model.X" finds "model" */
 /* The key that is perhaps meant, or NULL: lr of LR, else the one whose letters are nearest. */
 const char *spec_key_near(const char *name);
 /* Whether a key is part of what determines a result: not a name, nor how often a row is written. */
