@@ -1,14 +1,15 @@
-# The documents name what there is: every key, command and column, no file that is not in the tree, no function that is
-# not in the source.
+# The documents name what there is: every key, command, column and variable, no file that is not in the tree, no function
+# that is not in the source.
 tree=$PWD
 . "${BASH_SOURCE%/*}/lib.sh"
 design=$tree/docs/design.md
 export CHORUS_FAKE=only
 
-# section HEADING: the lines from a heading to the next one
+# section HEADING [PAGE]: the lines from a heading to the next one; # in a block of commands begins a comment
 section()
 {
-    awk -v heading="$1" '/^#/ { inside = $0 ~ "^#+ " heading "$" } inside' "$design"
+    awk -v heading="$1" '/^ *```/ { block = !block }
+        /^#/ && !block { inside = $0 ~ "^#+ " heading "$" } inside' "${2:-$design}"
 }
 
 # all_named NAME SECTION WORD...: each word stands in the section in backquotes, alone or first
@@ -80,5 +81,25 @@ for name in $(grep -oE '`[a-z]+\.h`' docs/design.md | tr -d '`' | sort -u); do
     find src ui -name "$name" | grep -q . || missing+=" $name"
 done
 if [ -z "$missing" ]; then ok "the headers of the rooms"; else fail "the headers of the rooms" "missing:$missing"; fi
+
+# ---- variables ----
+
+# Those that C reads stand there as words, those of scripts behind $; what a macro is called is none.
+kind='(CHORUS|HARM|FUZZ)_[A-Z_]+'
+variables()
+{
+    grep -rhoE --include=*.c --include=*.h --include=*.cpp --include=*.py "[\"']$kind[\"'=]" src ui tests | grep -oE "$kind"
+    grep -rhoE --include=*.sh "\\$\{?$kind" tests make | grep -oE "$kind"
+}
+# The first cell of a row may have two.
+tables=$({
+    section Environment
+    section "Variables of tests" tests/README.md
+} | grep '^|' | cut -d '|' -f 2 | grep -oE "$kind" | sort)
+read_there=$(variables | sort -u)
+check "variables are in one table" test -z "$(uniq -d <<<"$tables")"
+check "and there are many" test "$(wc -l <<<"$read_there")" -gt 40
+check "every variable that is read is in a table" test -z "$(comm -13 <(uniq <<<"$tables") - <<<"$read_there" | tr '\n' ' ')"
+check "every variable of the tables is read" test -z "$(comm -23 <(uniq <<<"$tables") - <<<"$read_there" | tr '\n' ' ')"
 cd "$work" || exit 1
 finish

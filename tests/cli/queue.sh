@@ -304,7 +304,7 @@ rm -rf results
 
 # ---- another chorus at work on other results of this machine ----
 
-CHORUS_OLD=$CHORUS_CACHE
+usual_cache=$CHORUS_CACHE
 export CHORUS_CACHE=$cache/alone # where other tests are not seen
 slow
 # far ARGUMENTS...: in the background, with files of its own for what it says
@@ -346,7 +346,7 @@ wait $far
 check "and came behind all its cells" eval \
     '[[ "$(for f in far/2*/; do column "${f%/}" ended_utc; done | sort | tail -n 1)" < "$(column results/2* started_utc)" ]]'
 rm -rf results far
-export CHORUS_CACHE=$CHORUS_OLD
+export CHORUS_CACHE=$usual_cache
 
 # ---- a terminal that goes away ----
 
