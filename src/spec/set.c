@@ -214,14 +214,15 @@ static enum err_code set_word(struct spec *s, const struct spec_input *in, struc
     const struct spec_field *f = &spec_fields[in->id];
     const char *variable = getenv("CHORUS_FAKE"); /* lets tests choose the backend without sums */
     bool fake = variable && (!strcmp(variable, "1") || !strcmp(variable, "only"));
-    const char *allowed[8] = {0};
+    const char *allowed[16] = {0}; /* ends with NULL */
     int n = 0;
 
     for (int i = 0; f->words[i]; i++) {
         bool hidden = in->id == KEY_BACKEND && i == SPEC_FAKE && !fake;
         if (!*f->words[i] || hidden)
             continue;
-        allowed[n++] = f->words[i];
+        if (n + 1 < (int)MEM_COUNT(allowed))
+            allowed[n++] = f->words[i];
         if (!strcmp(f->words[i], in->value)) {
             memcpy((char *)s + f->offset, &i, sizeof i);
             return ERR_OK;

@@ -256,21 +256,26 @@ static inline void trial_close(struct trial *t)
 
 static inline void trial_print(const struct trial *t)
 {
-    static const char *const optimizers[] = {"sgd", "momentum", "nesterov", "adam", "adamw"};
     const struct backend_plan *p = &t->plan;
+    struct text optimizer = {0};
+    struct spec spec;
     char shape[48];
 
+    spec_default(&spec);
+    spec.optimizer = p->optimizer;
+    spec_value(&spec, spec_key_find("optimizer"), &optimizer);
     net_shape_text(&t->r.input, shape);
     printf(
         "  network %d (CHORUS_TEST_ONLY=%d): %s, %d classes, batch %zu, %d devices, %d members%s, "
         "%d threads, %s%s%s, weight_decay %g, grad_clip %g, augment %u, %s%s, %.1f MFLOP an image, "
         "%zu parameters\n",
         t->number, t->number, shape, t->r.classes, p->batch, p->devices, p->members,
-        p->mode == SPEC_ENSEMBLE ? " in an ensemble" : "", p->threads, optimizers[p->optimizer],
+        p->mode == SPEC_ENSEMBLE ? " in an ensemble" : "", p->threads, text_str(&optimizer),
         p->sum_loss ? ", summed loss" : "", p->sync_bn ? ", sync_bn" : "", p->weight_decay,
         p->grad_clip, p->augment, t->bytes ? "bytes" : "floats", t->black ? " on black" : "",
         t->net->flops / 1e6, t->net->parameter_count);
     printf("%s", text_str(&t->r.text));
+    text_free(&optimizer);
 }
 
 /* ---- running it ---- */

@@ -40,10 +40,18 @@ static int numbers(char *words, double *out, int most)
     return n;
 }
 
+static enum spec_optimizer optimizer_of(const char *word)
+{
+    struct spec s;
+    struct err e;
+
+    spec_default(&s);
+    CHECK(spec_set(&s, "optimizer", word, NULL, NULL, &e) == ERR_OK);
+    return s.optimizer;
+}
+
 static void read_setting(struct run *r, const char *key, char *value)
 {
-    static const char *const optimizers[] = {"sgd", "momentum", "nesterov", "adam", "adamw"};
-
     if (!strcmp(key, "batch")) {
         r->batch = (size_t)atoi(value);
     } else if (!strcmp(key, "steps")) {
@@ -80,12 +88,7 @@ static void read_setting(struct run *r, const char *key, char *value)
         r->stat[r->stats].n = numbers(rest + 1, r->stat[r->stats].value, 64);
         r->stats++;
     } else if (!strcmp(key, "optimizer")) {
-        int i = 0;
-
-        while (i < 5 && strcmp(value, optimizers[i]))
-            i++;
-        CHECK(i < 5);
-        r->optimizer = (enum spec_optimizer)i;
+        r->optimizer = optimizer_of(value);
     } else {
         TEST_FAILED("tests/fixtures/losses.txt has an unknown line \"%s\"", key);
     }

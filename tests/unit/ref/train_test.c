@@ -10,8 +10,13 @@
     "input 1 8 8\nconv 4 3\nbatchnorm\nrelu\nresidual {\nconv 4 3 same\nbatchnorm\n}\nrelu\n"      \
     "dropout 0.3\ndense classes\n"
 
-static const enum spec_optimizer optimizers[] = {SPEC_SGD, SPEC_MOMENTUM, SPEC_NESTEROV, SPEC_ADAM,
-                                                 SPEC_ADAMW};
+static const struct {
+    enum spec_optimizer is;
+    int slots;
+} optimizers[] = {
+    {SPEC_SGD, 0}, {SPEC_MOMENTUM, 1}, {SPEC_NESTEROV, 1}, {SPEC_ADAM, 2}, {SPEC_ADAMW, 2},
+};
+#define OPTIMIZERS ((int)(sizeof optimizers / sizeof *optimizers))
 
 /* ---- spans, stop, state ---- */
 
@@ -53,10 +58,10 @@ TEST(spans_cut_differently_give_the_same_bytes)
 {
     static const size_t cuts[][6] = {{12}, {1, 11}, {5, 1, 6}, {3, 3, 3, 3}};
 
-    for (int variant = 0; variant < 20; variant++) {
-        enum spec_optimizer optimizer = optimizers[variant % 5];
-        bool ensemble = variant / 5 % 2;
-        enum spec_precision precision = variant / 10 ? SPEC_FP64 : SPEC_FP32;
+    for (int variant = 0; variant < 4 * OPTIMIZERS; variant++) {
+        enum spec_optimizer optimizer = optimizers[variant % OPTIMIZERS].is;
+        bool ensemble = variant / OPTIMIZERS % 2;
+        enum spec_precision precision = variant / (2 * OPTIMIZERS) ? SPEC_FP64 : SPEC_FP32;
         struct trained whole = {0};
 
         for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
@@ -85,17 +90,19 @@ TEST(spans_cut_differently_give_the_same_bytes)
 
 TEST(a_session_given_its_state_back_goes_on_bit_for_bit)
 {
-    for (int variant = 0; variant < 20; variant++) {
+    for (int variant = 0; variant < 4 * OPTIMIZERS; variant++) {
         struct kit a, b;
         size_t bytes, other;
         void *x, *y;
         struct backend_step rows[12 * KIT_MEMBERS];
 
-        REQUIRE(set_up(&a, optimizers[variant % 5], variant / 10 ? SPEC_FP64 : SPEC_FP32,
-                       variant / 5 % 2));
+        REQUIRE(set_up(&a, optimizers[variant % OPTIMIZERS].is,
+                       variant / (2 * OPTIMIZERS) ? SPEC_FP64 : SPEC_FP32,
+                       variant / OPTIMIZERS % 2));
         CHECK_INT(kit_train(&a, 0, 7, rows, NULL), 7);
-        REQUIRE(set_up(&b, optimizers[variant % 5], variant / 10 ? SPEC_FP64 : SPEC_FP32,
-                       variant / 5 % 2));
+        REQUIRE(set_up(&b, optimizers[variant % OPTIMIZERS].is,
+                       variant / (2 * OPTIMIZERS) ? SPEC_FP64 : SPEC_FP32,
+                       variant / OPTIMIZERS % 2));
         for (int m = 0; m < a.plan.members; m++)
             for (int kind = 0; kind < 2 + backend_slots(a.plan.optimizer); kind++) {
                 struct err e;
@@ -118,20 +125,18 @@ TEST(a_session_given_its_state_back_goes_on_bit_for_bit)
 
 TEST(state_is_set_and_read_back_and_slots_are_the_optimizers)
 {
-    static const int slots[] = {0, 1, 1, 2, 2};
-
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < OPTIMIZERS; i++) {
         struct kit k;
         struct err e;
         double *buffer;
 
         REQUIRE(kit_make(&k, CONVNET, 8));
-        k.plan.optimizer = optimizers[i];
+        k.plan.optimizer = optimizers[i].is;
         REQUIRE(kit_open(&k));
-        CHECK_INT(backend_slots(optimizers[i]), slots[i]);
+        CHECK_INT(backend_slots(optimizers[i].is), optimizers[i].slots);
         buffer = calloc(k.net->parameter_count, sizeof *buffer);
         for (int kind = BACKEND_SLOT1; kind <= BACKEND_SLOT2; kind++) {
-            bool has = kind - BACKEND_SLOT1 < slots[i];
+            bool has = kind - BACKEND_SLOT1 < optimizers[i].slots;
 
             CHECK_INT(ref_backend.state(k.s, 0, (enum backend_kind)kind, false, buffer, &e) ==
                           ERR_OK,
@@ -272,12 +277,12 @@ TEST(one_slow_step_sees_the_stop_flag_in_time)
 
 static void compare_devices(const char *text, bool sync, double limit)
 {
-    for (int optimizer = 0; optimizer < 5; optimizer++) {
+    for (int optimizer = 0; optimizer < OPTIMIZERS; optimizer++) {
         struct kit one;
         struct backend_step rows[8 * KIT_MEMBERS];
 
         REQUIRE(kit_make(&one, text, 32));
-        one.plan.optimizer = optimizers[optimizer];
+        one.plan.optimizer = optimizers[optimizer].is;
         one.plan.sync_bn = sync;
         one.plan.epsilon = 1e-3; /* Adam divides rounding by rounding where gradients are 0 */
         REQUIRE(kit_open(&one));
