@@ -1,5 +1,5 @@
 # The documents name what there is: every key, command, column and variable, no file that is not in the tree, no function
-# that is not in the source.
+# that is not in the source; and the commands of the first hour do what they say.
 tree=$PWD
 . "${BASH_SOURCE%/*}/lib.sh"
 design=$tree/docs/design.md
@@ -81,6 +81,78 @@ for name in $(grep -oE '`[a-z]+\.h`' docs/design.md | tr -d '`' | sort -u); do
     find src ui -name "$name" | grep -q . || missing+=" $name"
 done
 if [ -z "$missing" ]; then ok "the headers of the rooms"; else fail "the headers of the rooms" "missing:$missing"; fi
+
+# ---- the first hour ----
+
+hacking=$tree/docs/hacking.md
+# In backquotes outside of blocks; a block of commands without its backquotes.
+named=$(awk '/^ *```/ { block = !block; next } !block' "$hacking" | tr '\n' ' ' | grep -oE '`[^`]+`' | tr -d '`')
+blocks=$(awk '/^ *```/ { block = !block && /sh$/; next } block' "$hacking")
+missing="" files=0
+for file in $(grep -xE '(src|ui|tests|docs|make)/[^ ]+' <<<"$named" | grep -vE 'NAME|hello' | sort -u) \
+    $(grep -oE 'bash tests/[^ ]+' <<<"$named $blocks" | grep -v hello | cut -d ' ' -f 2 | sort -u); do
+    files=$((files + 1))
+    [ -e "$file" ] || missing+=" $file"
+done
+if [ -z "$missing" ] && ((files > 80)); then
+    ok "the files of hacking.md"
+else
+    fail "the files of hacking.md" "$files:$missing"
+fi
+
+# Functions stand there as name(); tables, types and constants by their words. greeting is the example's own.
+missing="" functions=0 words=0
+grep -rhoE --include=*.[chS] --include=*.cu --include=*.cpp --include=*.inc '[A-Za-z0-9_]+\(?' src ui tests | sort -u >"$work/source"
+for name in $(grep -oxE '[a-z_0-9]+\(\)' <<<"$named" | tr -d '()' | sort -u); do
+    functions=$((functions + 1))
+    grep -qxF "$name(" "$work/source" || missing+=" $name()"
+done
+for name in $(grep -oxE '((enum|struct) )?[A-Za-z0-9]+(_[A-Za-z0-9]+)+' <<<"$named" | sed 's/.* //' | sort -u); do
+    words=$((words + 1))
+    [ "$name" = KEY_GREETING ] || grep -qxE "$name\(?" "$work/source" || missing+=" $name"
+done
+if [ -z "$missing" ] && ((functions > 40 && words > 30)); then
+    ok "the functions and tables of hacking.md"
+else
+    fail "the functions and tables of hacking.md" "$functions, $words:$missing"
+fi
+
+missing="" rooms=0
+for target in $(grep -oE 'make [a-z][a-z -]+' <<<"$named
+$blocks" | cut -d ' ' -f 2- | sed 's/ -.*//' | tr ' ' '\n' | grep -vx build | sort -u); do
+    grep -qE "^([a-z]+ )*$target( [a-z]+)*:" Makefile || missing+=" make $target"
+done
+while read -r room only; do
+    rooms=$((rooms + 1))
+    ls tests/unit/"${room#ROOM=}"/*"${only#ONLY=}"*_test.c tests/parity/"${room#ROOM=}"_*"${only#ONLY=}"*_test.c 2>/dev/null |
+        grep -q . || missing+=" $room $only"
+done < <(grep -oE 'ROOM=[a-z/]+( ONLY=[a-z]+)?' "$hacking" | sort -u)
+for program in $(grep -oE 'build/tests/[a-z_/]+' <<<"$blocks" | sort -u); do
+    [ -e "${program#build/}.c" ] || missing+=" $program"
+done
+if [ -z "$missing" ] && ((rooms > 10)); then
+    ok "what hacking.md makes and tests"
+else
+    fail "what hacking.md makes and tests" "$rooms:$missing"
+fi
+
+mkdir "$work/hour"
+{
+    echo "set -e"
+    section "Run without mathematics" "$hacking" | awk '/^```/ { block = !block; next } block'
+    section "See what happens" "$hacking" | awk '/^```/ { block = !block; next } block'
+} | sed -E 's#build/chorus#"$CHORUS"#g' >"$work/hour/commands"
+cd "$work/hour" || exit 1
+unset CHORUS_FAKE
+TMPDIR=$work/hour timeout 100 bash commands >out 2>err </dev/null || fail "the commands of hacking.md" "$(tail -n 5 err)"
+results=$(ls -d tmp.*)
+check "a run that failed" grep -q '^exit code 1$' out
+check "a sweep" test -s "$results/sweeps/two/sweep.csv"
+check "a frame" grep -q '^╭ log ' out
+check "a trace" grep -qE '^[0-9:.]+ [0-9/]+ engine' err
+check "a trace of a screen" grep -qE '^[0-9:.]+ [0-9/]+ ui' out
+until_true 60 state_is "$(ls -d "$results"/2* | tail -n 1)" done
+cd "$tree" || exit 1
 
 # ---- variables ----
 
