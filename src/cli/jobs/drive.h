@@ -1,13 +1,11 @@
-/* cli/jobs/drive.h: an engine for a command, from its start to its end, and processes that go on with runs. */
+/* cli/jobs/drive.h: an engine for a command, from its start to its end. */
 #ifndef CHORUS_CLI_JOBS_DRIVE_H
 #define CHORUS_CLI_JOBS_DRIVE_H
 
 #include "base/err.h"
-#include "base/text.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 struct engine;
 
@@ -40,17 +38,5 @@ struct drive_end {
 int drive_finish(const struct drive_end *end, bool quiet, bool json);
 /* The exit code of a run in that state. */
 int drive_exit_code(enum wire_state state, enum err_code code);
-
-/* A program of its own that says nothing but into a log; args end with NULL. */
-enum err_code drive_spawn(char **args, const char *log, pid_t *child, struct err *e) MUST_USE;
-/* The last line of a log, which says why it died. */
-void drive_add_last_line(struct text *out, const char *log);
-/* `--background`: starts `chorus resume` in a session of its own, waits until that owns the run, prints the
- * folder. epochs: 0 as it was. queue: behind it what waits in the queue. */
-int drive_detach(const char *folder, int64_t epochs, bool queue, bool quiet, bool json);
-/* For whoever leaves what runs to another process: the same without a word, for a run's folder or a
- * sweep's name, and then the queue to its end; NULL: the queue alone. Returns when that process has
- * taken over. */
-enum err_code drive_leave(const char *run, struct err *e) MUST_USE;
 
 #endif

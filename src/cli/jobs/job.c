@@ -11,11 +11,10 @@
 #include "cli/args/options.h"
 #include "cli/args/signals.h"
 #include "cli/jobs/drive.h"
-#include "cli/jobs/restart.h"
+#include "cli/jobs/handover.h"
 #include "cli/jobs/run_lines.h"
 #include "cli/jobs/stuck.h"
 #include "cli/jobs/sweep_lines.h"
-#include "cli/jobs/sweep_detach.h"
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
 #include "engine/engine.h"
@@ -115,7 +114,7 @@ static void end_run(struct doing *d, bool gave_up)
     if (code == ERR_STOPPED && cli_terminated)
         code = e.code = ERR_TERMINATED;
     if (code == ERR_OK && d->asked && d->job->background && end.state == WIRE_WAITING && !gave_up) {
-        d->code = drive_detach(end.path, 0, false, d->job->quiet, d->job->json);
+        d->code = handover_run(end.path, 0, false, d->job->quiet, d->job->json);
     } else if (code == ERR_OK) {
         if (end.state == WIRE_STOPPED && end.code == ERR_STUCK && !gave_up)
             return; /* that is not its end */
@@ -175,7 +174,7 @@ static void end_sweep(struct doing *d, bool gave_up)
     sweep_lines_free(d->cells);
     d->cells = NULL;
     if (code == CLI_ON)
-        d->code = sweeps_detach(wish->name, wish);
+        d->code = handover_sweep(wish);
     if (!d->asked)
         spec_sweep_free(&d->spec);
 }
@@ -434,11 +433,11 @@ static int restart(struct doing *d, bool failed)
 {
     const struct job *job = d->job;
     struct stuck_known known = {0};
-    struct restart r = {.queue = job->queue,
-                        .bad_before = failed && job->queue,
-                        .epochs = job->run && !job->queue ? job->run->epochs : 0,
-                        .quiet = job->quiet,
-                        .json = job->json};
+    struct handover r = {.queue = job->queue,
+                         .bad_before = failed && job->queue,
+                         .epochs = job->run && !job->queue ? job->run->epochs : 0,
+                         .quiet = job->quiet,
+                         .json = job->json};
     char *first = stuck_next(d->wire, &known), failed_before[32];
 
     memcpy(failed_before, known.failed_before, sizeof failed_before);
@@ -446,7 +445,7 @@ static int restart(struct doing *d, bool failed)
     free(known.number);
     r.name = first;
     r.failed_before = failed_before;
-    return first || job->queue ? restart_program(&r) : d->code;
+    return first || job->queue ? handover_restart(&r) : d->code;
 }
 
 /* Whether what was asked for is to go on in another process: then this one becomes that. */

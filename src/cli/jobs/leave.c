@@ -11,6 +11,7 @@
 #include "cli/args/options.h"
 #include "cli/out/print.h"
 #include "cli/jobs/drive.h"
+#include "cli/jobs/handover.h"
 #include "cli/args/signals.h"
 #include "cli/jobs/sweep.h"
 #include "cli/jobs/job.h"
@@ -329,7 +330,7 @@ static int leave_one(const char *name)
     struct err e;
     int code;
 
-    if (drive_leave(name, &e) == ERR_OK) {
+    if (handover_leave(name, &e) == ERR_OK) {
         say("", name ? name : "the queue",
             name ? " goes on without this terminal; chorus watch shows it"
                  : " goes on without this terminal; chorus queue shows what waits");

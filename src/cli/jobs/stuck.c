@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/system/thread.h"
 #include "cli/out/print.h"
-#include "cli/jobs/drive.h"
+#include "cli/jobs/handover.h"
 #include "cli/args/signals.h"
 #include "cli/jobs/sweep.h"
 #include "engine/engine.h"
@@ -106,7 +106,7 @@ void stuck_leave(struct wire *wire, struct stuck_known *known, bool quiet)
     char *name;
 
     while ((name = stuck_next(wire, known))) {
-        if (drive_leave(name, &e) != ERR_OK)
+        if (handover_leave(name, &e) != ERR_OK)
             (void)cli_fail(&e);
         else if (!quiet)
             cli_talk("%s goes on in a process of its own", io_last_part(name));
@@ -138,7 +138,7 @@ static bool give_next(struct stuck_warden *w)
 
     if (!name)
         return false;
-    if (drive_leave(name, &e) == ERR_OK)
+    if (handover_leave(name, &e) == ERR_OK)
         say(w->wire, LOG_WARN, "%s goes on in a process of its own, and the queue with it", last);
     else
         say(w->wire, LOG_ERROR, "%s; to go on: chorus resume %s", e.text, name);

@@ -9,7 +9,7 @@
 #include "cli/sweeps/cells.h"
 #include "cli/sweeps/sweeps.h"
 #include "cli/verbs.h"
-#include "cli/jobs/drive.h"
+#include "cli/jobs/handover.h"
 #include "cli/jobs/queue_items.h"
 #include "cli/jobs/job.h"
 #include "record/queue/queue.h"
@@ -294,7 +294,7 @@ static int run_in_background(bool quiet)
 {
     struct err e;
 
-    if (drive_leave(NULL, &e) != ERR_OK)
+    if (handover_leave(NULL, &e) != ERR_OK)
         return cli_fail(&e);
     if (!quiet)
         queue_say_taker(NULL);
@@ -345,7 +345,7 @@ int cli_queue(int argc, char **argv)
         {"--background", NULL, "queue run: in a process of its own, and returns", &background},
         {"--quiet", NULL, "says nothing but the result", &quiet},
         {"--json", NULL, "prints objects", &json},
-        {"--bad-before", NULL, NULL, &bad_before}, /* of restart_program */
+        {"--bad-before", NULL, NULL, &bad_before}, /* of handover_restart */
         {NULL, NULL, NULL, NULL},
     };
     int64_t number;

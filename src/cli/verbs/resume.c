@@ -11,6 +11,7 @@
 #include "cli/sweeps/sweeps.h"
 #include "cli/verbs.h"
 #include "cli/jobs/drive.h"
+#include "cli/jobs/handover.h"
 #include "cli/jobs/job.h"
 #include "cli/jobs/sweep.h"
 #include "record/filter.h"
@@ -336,7 +337,7 @@ static int resume(const struct resume *r)
         say_choice(r, entry.name, "", " it is the newest run that is unfinished");
     tell_others(r, NULL);
     if (r->background) {
-        code = drive_detach(entry.folder, r->epochs, r->queue, r->quiet, r->json);
+        code = handover_run(entry.folder, r->epochs, r->queue, r->quiet, r->json);
         record_free_entry(&entry);
         return code;
     }
@@ -365,7 +366,7 @@ int cli_resume(int argc, char **argv)
         {"--jobs", "N", "of a sweep: cells side by side", &r.jobs},
         {"--max-cells", "N",
          "of a sweep: the first N cells of its order, more than before or fewer", &r.max_cells},
-        {"--failed-before", "UTC", NULL, &r.failed_before}, /* these two: of restart_program */
+        {"--failed-before", "UTC", NULL, &r.failed_before}, /* these two: of handover_restart */
         {"--bad-before", NULL, NULL, &r.bad_before},
         {"--tui", NULL, NULL, NULL},
         {NULL, NULL, NULL, NULL},
