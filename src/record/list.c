@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/index.h"
+#include "record/look.h"
 #include "record/record_int.h"
 #include "record/run/reader.h"
 #include "record/run/run.h"
@@ -15,146 +16,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct listing {
-    const char *results;
-    double now;
-    struct record_index old;
-    struct text rows; /* of the new index */
-    size_t kept, added;
-    const struct record_index_row *before; /* of the run that was read last from the index, */
-    const struct record_run *before_run;   /* and what came of it */
-};
-
 bool record_is_run_name(const char *name)
 {
     return name[0] != '.' && strcmp(name, "sweeps") != 0 && strcmp(name, "queue") != 0 &&
            strcmp(name, "trash") != 0;
 }
 
-static bool take_known(struct listing *l, const struct record_index_row *row,
-                       struct record_entry *entry)
+struct listing {
+    const char *results;
+    struct record_entry *list;
+    size_t count;
+    const char *const *before; /* cells of the last one, where the index has them */
+};
+
+static void begin(void *user, size_t most)
 {
-    if (record_take_cells(&entry->run, row->cells, l->before_run,
-                          l->before ? l->before->cells : NULL, NULL) != ERR_OK)
-        return false;
-    l->before = row;
-    l->before_run = &entry->run;
-    record_index_keep(&l->rows, row);
-    l->kept++;
-    return true;
+    struct listing *l = user;
+
+    l->list = mem_new(most + 1, sizeof *l->list);
 }
 
-static void read_new(struct listing *l, const char *path, const struct record_stamp *stamp,
-                     struct record_entry *entry)
+/* Most of a run is as the one before has it. */
+static bool take_cells(struct listing *l, const struct record_look *run, struct record_run *out)
 {
-    struct text cells = {0};
-    struct err e = {0};
+    const char *const *like = run->indexed ? l->before : NULL;
 
-    if (record_read_cells(path, &entry->run, &cells, &e) != ERR_OK) {
-        entry->broken = true;
-        snprintf(entry->problem, sizeof entry->problem, "%.255s", e.text);
-    } else if (record_stamp_settled(stamp, l->now)) {
-        record_index_add(&l->rows, entry->name, stamp, &cells);
-        l->added++;
-    }
-    text_free(&cells);
+    return record_take_cells(out, run->cells, like ? &l->list[l->count - 1].run : NULL, like,
+                             NULL) == ERR_OK;
 }
 
-/* The index's cells are not this entry's any more. */
-static void forget_before(struct listing *l)
+static void seen(void *user, const struct record_look *run)
 {
-    l->before = NULL;
-    l->before_run = NULL;
-}
+    struct listing *l = user;
+    struct record_entry *entry = &l->list[l->count];
 
-/* Nobody is asked for the lock of a run that has ended. */
-static void see_owner(struct listing *l, const char *path, const struct record_stamp *stamp,
-                      struct record_entry *entry)
-{
-    bool works = entry->run.state == WIRE_RUNNING || entry->run.state == WIRE_PAUSED;
-    struct record_entry again;
-    struct record_stamp later;
-    struct stat st;
-
-    if (entry->broken || (!works && entry->run.state != WIRE_WAITING))
-        return;
-    entry->live = record_is_owned(entry->folder);
-    if (!works || entry->live)
-        return;
-    entry->dead = true;
-    if (io.stat(path, &st) == 0) {
-        record_stamp_of(&later, &st);
-        if (record_stamp_same(&later, stamp)) {
-            if (record_catch_up(entry->folder, &entry->run))
-                forget_before(l);
-            return;
-        }
-    }
-    /* It ended, or somebody took it up, between the two looks. */
-    if (record_read_entry(entry->folder, &again, NULL) == ERR_OK) {
-        record_free_entry(entry);
-        *entry = again;
-        forget_before(l);
-    }
-}
-
-/* False: it is no run. */
-static bool take_entry(struct listing *l, const char *name, struct record_entry *entry)
-{
-    char *folder = io_path(l->results, name), *path = io_path(folder, "run.csv");
-    const struct record_index_row *row = NULL;
-    struct record_stamp stamp;
-    struct stat st;
-    bool is = io.stat(path, &st) == 0;
-
-    if (is) {
-        entry->folder = folder;
-        entry->name = mem_text(name);
-        record_stamp_of(&stamp, &st);
-        row = record_index_find(&l->old, name);
-        if (row && !record_stamp_same(&row->stamp, &stamp))
-            row = NULL;
-        if (!row || !take_known(l, row, entry))
-            read_new(l, path, &stamp, entry);
-        see_owner(l, path, &stamp, entry);
-    } else {
-        is = record_read_entry(folder, entry, NULL) == ERR_OK;
-        free(folder);
-    }
-    free(path);
-    return is;
+    entry->folder = io_path(l->results, run->name);
+    entry->name = mem_text(run->name);
+    entry->live = run->live;
+    entry->dead = run->dead;
+    entry->broken = !run->cells || !take_cells(l, run, &entry->run);
+    if (run->problem)
+        snprintf(entry->problem, sizeof entry->problem, "%.255s", run->problem);
+    l->before = run->indexed && !entry->broken ? run->cells : NULL;
+    l->count++;
 }
 
 enum err_code record_list(const char *results, struct record_entry **out, size_t *count,
                           struct err *e)
 {
-    struct listing l = {.results = results, .now = clock_wall()};
+    struct listing l = {.results = results};
+    const struct record_looker looker = {.first = true, .begin = begin, .seen = seen, .user = &l};
     struct err why = {0};
-    char **names = NULL;
-    size_t n = 0, rows;
+    enum err_code code = record_look(results, &looker, &why);
 
-    *out = NULL;
-    *count = 0;
-    if (io_list_if_there(results, &names, &n, &why) != ERR_OK && why.sys == ENOTDIR)
+    if (code != ERR_OK && why.sys == ENOTDIR)
         err_set(&why, ERR_INPUT, "results cannot lie in %s: it is no folder", results);
-    if (why.code != ERR_OK && e)
+    if (code != ERR_OK && e)
         *e = why;
-    if (why.code != ERR_OK)
-        return why.code;
-    *out = mem_new(n + 1, sizeof **out);
-    if (n >= RECORD_INDEX_LEAST)
-        record_index_read(&l.old, results);
-    for (size_t i = 0; i < n; i++) { /* sorted by name, and names begin with the time */
-        if (record_is_run_name(names[i]))
-            *count += take_entry(&l, names[i], &(*out)[*count]);
-    }
-    rows = l.kept + l.added;
-    if (record_index_is_old(rows, l.added + (l.old.rows - l.kept)))
-        record_index_write(results, &l.rows, rows);
-    record_index_free(&l.old);
-    text_free(&l.rows);
-    io_free_names(names, n);
-    return ERR_OK;
+    *out = l.list;
+    *count = l.count;
+    return why.code;
 }
 
 static bool is_done(const struct record_index *index, const char *folder, const char *name,

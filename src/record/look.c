@@ -44,7 +44,7 @@ static bool take_known(struct looking *l, struct one *o)
 {
     const struct record_looker *who = l->looker;
 
-    return record_stamp_settled(&o->look.stamp, l->now) &&
+    return who->known && record_stamp_settled(&o->look.stamp, l->now) &&
            who->known(who->user, o->look.name, &o->look.stamp, &o->state, &o->was_dead);
 }
 
@@ -56,6 +56,7 @@ static bool take_indexed(struct looking *l, struct one *o)
         !wire_state_find(record_index_cell(row, "state"), &o->state))
         return false;
     o->look.cells = row->cells;
+    o->look.indexed = true;
     record_index_keep(&l->rows, row);
     l->kept++;
     return true;
@@ -68,6 +69,7 @@ static void read_file(struct looking *l, struct one *o)
     text_clear(&o->text);
     o->look.problem = NULL;
     o->look.cells = NULL;
+    o->look.indexed = false;
     if (record_read_cells(o->path, l->run, &o->text, &o->e) != ERR_OK) {
         o->look.problem = o->e.text;
         o->state = WIRE_FAILED;
@@ -96,9 +98,13 @@ static void catch_up(struct looking *l, struct one *o)
 
     if (o->was_dead && !o->look.cells)
         return;
-    read_file(l, o);
+    if (!o->look.cells || record_take_cells(l->run, o->look.cells, NULL, NULL, NULL) != ERR_OK)
+        read_file(l, o);
     if (!o->look.cells || !record_catch_up(o->folder, l->run))
         return;
+    memmove(o->cell, o->look.cells, sizeof o->cell);
+    o->look.cells = o->cell;
+    o->look.indexed = false;
     for (int i = 0; record_caught_columns[i]; i++) {
         record_run_value(l->run, record_caught_columns[i], &o->caught);
         text_add_n(&o->caught, "", 1);
@@ -171,6 +177,8 @@ enum err_code record_look(const char *results, const struct record_looker *looke
     l.run = mem_new(1, sizeof *l.run);
     if (looker->first && n >= RECORD_INDEX_LEAST)
         record_index_read(&l.old, results);
+    if (looker->begin)
+        looker->begin(looker->user, n);
     for (size_t i = 0; i < n; i++) /* sorted by name, and names begin with the time */
         if (record_is_run_name(names[i]))
             look_at(&l, names[i]);
