@@ -27,8 +27,10 @@
 #include <unistd.h>
 
 #define REDRAW_MS 100
-#define LOOK_MS   50  /* at least between two looks, each of which copies all cells */
-#define FILES_MS  500 /* the same, each of which reads files */
+#define LOOK_MS   50 /* at least between two looks, each of which copies all cells */
+#define FILES_MS                                                                                   \
+    500 /* the same, each of which reads files; one that takes long comes the less often */
+#define REST 20
 
 struct shown {
     bool ended;
@@ -52,7 +54,7 @@ struct sweep_lines {
     int64_t before, skipped; /* of those that were there: how many, and without a result */
     bool look, missed, named, told_before, draws;
     const char *standing; /* its words when they were said last */
-    uint64_t drawn, looked;
+    uint64_t drawn, looked, took;
 };
 
 /* How many cells there are; those that were counted a moment ago may not stand in the status yet. */
@@ -287,14 +289,21 @@ static void look_other(struct sweep_lines *w)
     say_standing(w);
 }
 
+static uint64_t pause_ns(const struct sweep_lines *w)
+{
+    uint64_t least = (w->wire ? LOOK_MS : FILES_MS) * 1000000ull;
+
+    return w->wire || REST * w->took < least ? least : REST * w->took;
+}
+
 void sweep_lines_look(struct sweep_lines *w, bool soon, bool missed)
 {
-    uint64_t now = clock_ns(), pause = (w->wire ? LOOK_MS : FILES_MS) * 1000000ull;
+    uint64_t now = clock_ns();
     bool due = !w->wire || w->look || missed || !w->told_before;
 
     w->missed |= missed;
     w->look |= missed;
-    if (!soon && (!due || (w->looked && now - w->looked < pause)))
+    if (!soon && (!due || (w->looked && now - w->looked < pause_ns(w))))
         return;
     w->looked = now;
     w->look = false;
@@ -302,6 +311,7 @@ void sweep_lines_look(struct sweep_lines *w, bool soon, bool missed)
         look_own(w);
     else
         look_other(w);
+    w->took = clock_ns() - now;
 }
 
 /* All cells are copied at the next look, once: thousands may have ended since the last one. */
@@ -567,11 +577,6 @@ bool sweep_lines_wait(const struct sweep_lines *w)
 const struct wire_sweep_status *sweep_lines_status(const struct sweep_lines *w)
 {
     return &w->status;
-}
-
-bool sweep_lines_live(const struct sweep_lines *w)
-{
-    return w->now && w->now->live;
 }
 
 int64_t sweep_lines_ended(const struct sweep_lines *w)

@@ -24,7 +24,6 @@ void sweep_lines_look(struct sweep_lines *w, bool soon, bool missed);
 void sweep_lines_draw(struct sweep_lines *w);
 bool sweep_lines_wait(const struct sweep_lines *w); /* a look is due in a moment */
 const struct wire_sweep_status *sweep_lines_status(const struct sweep_lines *w);
-bool sweep_lines_live(const struct sweep_lines *w); /* somebody works on it: of another program's */
 int64_t sweep_lines_ended(
     const struct sweep_lines *w); /* cells whose end was said or known before */
 /* What became of it all, and how to go on. */

@@ -108,8 +108,8 @@ static int watch_sweep(const char *name, bool quiet, bool json)
 
     cli_signals_start();
     for (bool live = true; live && !code;) {
-        sweep_lines_look(lines, false, false);
-        live = sweep_lines_live(lines);
+        live = sweeps_live(name);
+        sweep_lines_look(lines, !live, false);
         feed_take(feed, NULL, NULL);
         if (live)
             sweep_lines_draw(lines);
