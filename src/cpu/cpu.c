@@ -154,36 +154,6 @@ static enum err_code cpu_run_evaluate(struct backend_session *s, const struct da
     return ERR_OK;
 }
 
-/* Flax's rows of a dense kernel behind pictures are (h, w, c), ours (c, h, w). */
-void cpu_copy_tensor(const struct backend_session *s, const struct net_tensor *t, float *flat,
-                     float *theirs, bool set)
-{
-    const struct net_layer *l = &s->plan.net->layer[t->layer];
-    const struct net_shape *in = &l->in;
-
-    if (l->op != NET_DENSE || t->kind != NET_KERNEL) {
-        if (set)
-            memcpy(flat, theirs, t->count * sizeof *flat);
-        else
-            memcpy(theirs, flat, t->count * sizeof *flat);
-        return;
-    }
-    size_t width = t->shape[1];
-    for (int c = 0; c < in->c; c++) {
-        for (int y = 0; y < in->h; y++) {
-            for (int x = 0; x < in->w; x++) {
-                float *ours =
-                    flat +
-                    (((size_t)c * (size_t)in->h + (size_t)y) * (size_t)in->w + (size_t)x) * width;
-                float *flax =
-                    theirs +
-                    (((size_t)y * (size_t)in->w + (size_t)x) * (size_t)in->c + (size_t)c) * width;
-                memcpy(set ? ours : flax, set ? flax : ours, width * sizeof *flat);
-            }
-        }
-    }
-}
-
 static enum err_code cpu_state(struct backend_session *s, int member, enum backend_kind kind,
                                bool set, void *buffer, struct err *e)
 {

@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void figure_add_title(const struct figure_panel *p, struct text *out)
-{
-    if (p->board)
-        words_add_title(out, p->board->title, p->board->note);
-    else
-        words_add_title(out, p->plot->title ? p->plot->title : p->plot->y_label, p->plot->note);
-}
-
 static void draw(const struct figure *f, struct ink *ink)
 {
     for (int i = 0; i < f->panels; i++) {

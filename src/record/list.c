@@ -16,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool record_is_run_name(const char *name)
-{
-    return name[0] != '.' && strcmp(name, "sweeps") != 0 && strcmp(name, "queue") != 0 &&
-           strcmp(name, "trash") != 0;
-}
-
 struct listing {
     const char *results;
     struct record_entry *list;

@@ -12,7 +12,4 @@ enum err_code record_list(const char *results, struct record_entry **out, size_t
  * file holds the cell's text are read as runs: this is asked at every start. */
 bool record_find_done(const char *results, const char *cell, char *name, size_t room);
 
-/* What a results folder holds that may be a run. */
-bool record_is_run_name(const char *name);
-
 #endif

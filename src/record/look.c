@@ -6,7 +6,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "record/index.h"
-#include "record/list.h"
 #include "record/record_int.h"
 #include "record/run/reader.h"
 #include "record/run/run.h"
@@ -14,6 +13,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+bool record_is_run_name(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "sweeps") != 0 && strcmp(name, "queue") != 0 &&
+           strcmp(name, "trash") != 0;
+}
 
 struct looking {
     const struct record_looker *looker;

@@ -28,4 +28,7 @@ struct record_looker {
 enum err_code record_look(const char *results, const struct record_looker *looker,
                           struct err *e) MUST_USE;
 
+/* What a results folder holds that may be a run. */
+bool record_is_run_name(const char *name);
+
 #endif

@@ -302,45 +302,11 @@ const char *library_problem(const struct library *l)
     return l->problem;
 }
 
-size_t library_place(const struct library_list *list, const char *name)
-{
-    size_t low = 0, high = list ? list->count : 0;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(list->run[middle].name, name);
-
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return list ? list->count : 0;
-}
-
 const struct library_run *library_find(const struct library *l, const char *name)
 {
     size_t at = library_place(l->list, name);
 
     return l->list && at < l->list->count ? &l->list->run[at] : NULL;
-}
-
-int library_field(const char *column)
-{
-    static const char *const held[][2] = {
-        {"test_acc", "best_test_acc"},      {"test_loss", "best_test_loss"},
-        {"best.test_acc", "best_test_acc"}, {"best.test_loss", "best_test_loss"},
-        {"last.test_acc", "last_test_acc"}, {"last.test_loss", "last_test_loss"}};
-
-    for (size_t i = 0; i < MEM_COUNT(held); i++)
-        if (!strcmp(held[i][0], column))
-            column = held[i][1];
-    for (size_t i = 0; i < columns(); i++)
-        if (record_run_columns[i] == column || !strcmp(record_run_columns[i], column))
-            return (int)i;
-    return -1;
 }
 
 const char *library_cell(const struct library_run *run, const char *column)

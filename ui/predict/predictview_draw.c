@@ -57,25 +57,6 @@ static void add_title(const struct predictview *v, int columns, bool ascii, stru
     text_free(&weights);
 }
 
-void predictview_add_facts(const struct predictview *v, struct text *out)
-{
-    const struct predictview_set *s = v->set;
-    double least = 1, most = 0;
-
-    text_add(out, "accuracy ");
-    share_tell(out, s->acc);
-    for (int m = 0; m < s->of.members; m++) {
-        least = fmin(least, s->member_acc[m]);
-        most = fmax(most, s->member_acc[m]);
-    }
-    if (s->of.members < 2)
-        return;
-    text_addf(out, ", %d members ", s->of.members);
-    share_add(out, least);
-    text_add(out, " to ");
-    share_tell(out, most);
-}
-
 /* ---- one image ---- */
 
 static void draw_sentence(const struct predictview_set *s, size_t i, struct grid *g, struct rect in,

@@ -3,6 +3,7 @@
 #include "ui/predict/predictview_int.h"
 
 #include "draw/ink/words.h"
+#include "ui/widgets/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,4 +81,23 @@ int predictview_draw_values(const struct predictview_set *s, size_t image, struc
     if (shown < s->of.shape.c)
         grid_textf(g, in, 1 + rows, 0, GRID_DIM, "and %d more", s->of.shape.c - shown);
     return used > head ? used : head;
+}
+
+void predictview_add_facts(const struct predictview *v, struct text *out)
+{
+    const struct predictview_set *s = v->set;
+    double least = 1, most = 0;
+
+    text_add(out, "accuracy ");
+    share_tell(out, s->acc);
+    for (int m = 0; m < s->of.members; m++) {
+        least = fmin(least, s->member_acc[m]);
+        most = fmax(most, s->member_acc[m]);
+    }
+    if (s->of.members < 2)
+        return;
+    text_addf(out, ", %d members ", s->of.members);
+    share_add(out, least);
+    text_add(out, " to ");
+    share_tell(out, most);
 }

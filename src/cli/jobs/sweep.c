@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "cli/args/signals.h"
 #include "cli/jobs/drive.h"
-#include "cli/jobs/workbench.h"
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
 #include "spec/spec.h"
@@ -18,8 +17,8 @@
 
 #define SHOWN_OUT 8 /* cells left out that are listed */
 
-static struct wire_sweep *message(const struct spec_sweep *s, const struct sweep_wish *wish,
-                                  size_t *n)
+struct wire_sweep *sweep_message(const struct spec_sweep *s, const struct sweep_wish *wish,
+                                 size_t *n)
 {
     struct wire_sweep *start = wire_sweep_new(s, wish->name, n);
 
@@ -37,23 +36,11 @@ bool sweep_send(struct wire *wire, const struct spec_sweep *s, const struct swee
 {
     struct wire_command command = {.kind = WIRE_SWEEP, .run = DRIVE_RUN};
     size_t n;
-    struct wire_sweep *start = message(s, wish, &n);
+    struct wire_sweep *start = sweep_message(s, wish, &n);
     bool sent = wire_send_with(wire, command, start, n);
 
     free(start);
     return sent;
-}
-
-int sweep_in_workbench(const struct spec_sweep *s, const struct sweep_wish *wish)
-{
-    struct wire_sweep *start;
-    size_t n;
-    int code;
-
-    start = message(s, wish, &n);
-    code = workbench_sweep(start, n);
-    free(start);
-    return code;
 }
 
 enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)

@@ -12,6 +12,7 @@
 #include "cli/jobs/leave.h"
 #include "cli/args/signals.h"
 #include "cli/jobs/stuck.h"
+#include "cli/jobs/sweep.h"
 #include "data/data.h"
 #include "data/places.h"
 #include "engine/engine.h"
@@ -189,7 +190,12 @@ int workbench_run(const struct wire_start *start)
     return open_with((struct wire_command){.kind = WIRE_START}, start, sizeof *start);
 }
 
-int workbench_sweep(const struct wire_sweep *sweep, size_t bytes)
+int workbench_sweep(const struct spec_sweep *s, const struct sweep_wish *wish)
 {
-    return open_with((struct wire_command){.kind = WIRE_SWEEP}, sweep, bytes);
+    size_t n;
+    struct wire_sweep *start = sweep_message(s, wish, &n);
+    int code = open_with((struct wire_command){.kind = WIRE_SWEEP}, start, n);
+
+    free(start);
+    return code;
 }

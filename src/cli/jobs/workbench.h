@@ -2,7 +2,8 @@
 #ifndef CHORUS_CLI_JOBS_WORKBENCH_H
 #define CHORUS_CLI_JOBS_WORKBENCH_H
 
-#include "spec/spec.h"
+#include "cli/sweeps/sweep_wish.h"
+#include "spec/sweep.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@ int workbench_open(const struct workbench_options *o);
 /* `run --tui`: opens the workbench on the screen Run with that run or sweep begun. Returns the exit
  * code. */
 int workbench_run(const struct wire_start *start);
-int workbench_sweep(const struct wire_sweep *sweep, size_t bytes);
+int workbench_sweep(const struct spec_sweep *s, const struct sweep_wish *wish);
 /* Whether there is a terminal to open it on. */
 bool workbench_can(void);
 

@@ -227,7 +227,7 @@ static int run(int argc, char **argv, const struct options *o)
             code = cli_fail(&e);
         else if (code == CLI_ON)
             code = o->dry   ? dry_sweep(&s, &wish)
-                   : o->tui ? sweep_in_workbench(&s, &wish)
+                   : o->tui ? workbench_sweep(&s, &wish)
                             : job_run(&(struct job){.sweep = &s,
                                                     .wish = &wish,
                                                     .background = o->background,

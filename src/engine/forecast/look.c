@@ -9,6 +9,7 @@
 #include "record/filter.h"
 #include "record/find.h"
 #include "record/list.h"
+#include "record/look.h"
 #include "record/run/reader.h"
 #include "record/start_weights.h"
 

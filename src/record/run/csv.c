@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/sheet.h"
 #include "record/record_int.h"
+#include "record/run/reader.h"
 #include "record/run/run.h"
 #include "record/run/writer.h"
 
@@ -286,4 +287,14 @@ enum err_code record_cut(struct record *r, int64_t epochs, int64_t step, struct 
     TRY(cut_csv(&r->csv[RECORD_DEVICES], epochs, e));
     TRY(cut_csv(&r->csv[RECORD_STEPS], step, e));
     return record_sync(r, e);
+}
+
+enum err_code record_read_sheet(const char *folder, const char *file, struct sheet *s,
+                                struct err *e)
+{
+    char *path = mem_textf("%s/%s.csv", folder, file);
+    enum err_code code = sheet_read(path, s, e);
+
+    free(path);
+    return code;
 }

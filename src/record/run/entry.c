@@ -85,16 +85,6 @@ bool record_is_run(const char *folder)
     return has_any(folder, any, MEM_COUNT(any));
 }
 
-enum err_code record_read_sheet(const char *folder, const char *file, struct sheet *s,
-                                struct err *e)
-{
-    char *path = mem_textf("%s/%s.csv", folder, file);
-    enum err_code code = sheet_read(path, s, e);
-
-    free(path);
-    return code;
-}
-
 enum err_code record_check_whole(const struct record_entry *entry, struct err *e)
 {
     if (!entry->broken)

@@ -37,23 +37,6 @@ static bool is_of_run(const char *column)
     return is_result(column) || is_among(ledger_valid_results, column) || !strcmp(column, "run");
 }
 
-#define WENT_ON "went on to "
-
-bool record_cell_is_left(const struct record_run *run, const char *cell, char why[RECORD_LEFT_ROOM])
-{
-    why[0] = '\0';
-    if (run->state != WIRE_DONE || !run->cell[0] || !strncmp(run->cell, cell, strlen(cell)))
-        return false;
-    snprintf(why, RECORD_LEFT_ROOM, WENT_ON "%lld epochs: no result of this cell any more",
-             (long long)run->spec.epochs);
-    return true;
-}
-
-bool record_reason_is_left(const char *reason)
-{
-    return !strncmp(reason, WENT_ON, strlen(WENT_ON));
-}
-
 /* entry: of the cell's run; NULL: the row is another one's, and stays. gone: why the cell waits again;
  * NULL: it does so only where its run left it. */
 static void add_row(const struct sheet *s, size_t row, const struct record_entry *entry,

@@ -27,6 +27,7 @@ enum err_code report_make(struct report *r, const struct study_run *runs, struct
  * until the report is whole. */
 enum err_code report_write(struct report *r, const char *name, const struct text *bytes,
                            struct err *e) MUST_USE;
+char *report_draft(const struct report *r, const char *name); /* the caller frees it */
 /* Each is written to the folder, a table and a figure in all their forms, and is a section of the
  * page. */
 enum err_code report_add_table(struct report *r, const char *name, const char *title,
