@@ -129,6 +129,7 @@ BEGIN {
     n = split("setup run results compare sweep predict log", word, " ")
     for (i = 1; i <= n; i++)
         may("ui/" word[i], parts "ui/app")
+    may("ui", "ui/app")
 
     left = base "rng spec net wire data record/ study live draw/ engine/ ref fake cpu cuda ui/tasks "
     may("cli", base)
@@ -136,7 +137,7 @@ BEGIN {
     may("cli/args", left "cli cli/out")
     may("cli/out/report", left "cli cli/args cli/out")
     may("cli/sweeps", left "cli cli/args cli/out")
-    may("cli/jobs", left "ui/app cli cli/args cli/out/ cli/sweeps")
+    may("cli/jobs", left "ui ui/app cli cli/args cli/out/ cli/sweeps")
     may("cli/forecast", left "cli cli/args cli/out cli/sweeps cli/jobs")
     may("cli/verbs", left "ui/app cli/")
     may("main", left "ui/app cli/")

@@ -42,8 +42,8 @@ void app_show(struct app *app, int screen)
     app->own->shown_ns = clock_ns();
     app->own->awaited = true;
     app->dirty = true;
-    if (app_screens[screen]->show)
-        app_screens[screen]->show(app->screen[screen]);
+    if (app->config.screens[screen]->show)
+        app->config.screens[screen]->show(app->screen[screen]);
 }
 
 void app_say(struct app *app, int role, const char *fmt, ...)
@@ -78,7 +78,7 @@ void app_resize(struct app *app, int rows, int columns)
 
 bool app_wants_text(const struct app *app)
 {
-    const struct screen *s = app_screens[app->shown];
+    const struct screen *s = app->config.screens[app->shown];
 
     return s->wants_text && s->wants_text(app->screen[app->shown]);
 }
@@ -112,7 +112,7 @@ void app_lay_out(struct app *app)
         text_free(&status);
     } else {
         bar_top(app, g);
-        app_screens[app->shown]->draw(
+        app->config.screens[app->shown]->draw(
             app->screen[app->shown], g,
             rect_above(rect_below(grid_all(g), 1), 2 + bar_trouble(app, g)));
         bar_bottom(app, g);
@@ -161,8 +161,8 @@ static void on_event(void *user, const struct wire_event *event, const void *slo
     if (event->kind == WIRE_STARTED || event->kind == WIRE_CELL || event->kind == WIRE_REFUSED)
         claim_drop(app); /* the engine shows others what it does */
     for (int i = 0; i < SCREENS; i++)
-        if (app_screens[i]->event)
-            app_screens[i]->event(app->screen[i], event, slot, n);
+        if (app->config.screens[i]->event)
+            app->config.screens[i]->event(app->screen[i], event, slot, n);
 }
 
 static void say_line(void *user, const char *verb, const char *line)
@@ -247,7 +247,7 @@ static bool tick(struct app *app)
     claim_tick(app);
     quit_tick(app);
     for (int i = 0; i < SCREENS; i++)
-        if (app_screens[i]->tick && app_screens[i]->tick(app->screen[i]))
+        if (app->config.screens[i]->tick && app->config.screens[i]->tick(app->screen[i]))
             moved |= i == app->shown;
     return moved;
 }
@@ -264,7 +264,7 @@ static void take_all(struct app *app)
 /* How long the next frame is to wait: for its turn, or for what a key has asked. */
 static uint64_t wait_for_frame(const struct app *app, const struct frame_rate *beat, uint64_t now)
 {
-    const struct screen *s = app_screens[app->shown];
+    const struct screen *s = app->config.screens[app->shown];
     uint64_t since = now - app->own->keyed_ns, rest = frame_rate_wait(beat, now, since < ASKED_NS);
     uint64_t patience = beat->drawn_ns > app->own->keyed_ns ? PARTS_NS : ANSWER_NS;
 
@@ -365,7 +365,7 @@ static void close_all(struct app *app)
     jobs_free(app->jobs);
     for (int i = 0; i < SCREENS; i++)
         if (app->screen[i])
-            app_screens[i]->close(app->screen[i]);
+            app->config.screens[i]->close(app->screen[i]);
     library_free(app->library);
     feed_free(app->feed);
     if (settings_save(app->settings, &e) != ERR_OK)
@@ -414,7 +414,7 @@ enum err_code app_run(const struct app_config *config, enum app_end *end, struct
     code = open_screen(&app, e);
     if (code == ERR_OK) {
         for (int i = 0; i < SCREENS; i++)
-            app.screen[i] = app_screens[i]->open(&app);
+            app.screen[i] = app.config.screens[i]->open(&app);
         app_show(&app, config->start_screen);
         app.dirty = true;
         draw(&app);

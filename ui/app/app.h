@@ -129,6 +129,7 @@ struct app_signals { /* counted by handlers; wake becomes readable */
 };
 
 struct app_config {
+    const struct screen *const *screens; /* (SCREENS) */
     struct wire *wire;
     struct app_signals signals;
     const char *results;            /* folder */

@@ -29,21 +29,21 @@ static const struct screen_key everywhere[] = {
 #define WITH_NAME 66 /* columns that the screens take beside the program's name */
 
 /* Where each name stands in the top line. */
-static int place_of(int screen, int columns)
+static int place_of(const struct app *app, int screen, int columns)
 {
     int gap = columns >= 90 ? 2 : 1, column = columns >= 90 ? 10 : columns >= WITH_NAME ? 8 : 1;
 
     for (int i = 0; i < screen; i++)
-        column += 2 + (int)strlen(app_screens[i]->name) + gap;
+        column += 2 + (int)strlen(app->config.screens[i]->name) + gap;
     return column;
 }
 
 int bar_screen_at(const struct app *app, int column)
 {
     for (int i = 0; i < SCREENS; i++) {
-        int from = place_of(i, app->own->grid.columns);
+        int from = place_of(app, i, app->own->grid.columns);
 
-        if (column >= from && column < from + 2 + (int)strlen(app_screens[i]->name))
+        if (column >= from && column < from + 2 + (int)strlen(app->config.screens[i]->name))
             return i;
     }
     return -1;
@@ -58,13 +58,14 @@ void bar_top(struct app *app, struct grid *g)
     if (g->columns >= WITH_NAME)
         grid_bold(g, line, 0, 1, GRID_STATUS, "chorus");
     for (int i = 0; i < SCREENS; i++) {
-        int at = place_of(i, g->columns), role = i == app->shown ? GRID_TITLE : GRID_STATUS;
+        int at = place_of(app, i, g->columns), role = i == app->shown ? GRID_TITLE : GRID_STATUS;
         char number[2] = {(char)('1' + i), 0};
 
         if (i == app->shown)
-            grid_paint(g, line, 0, at - 1, 4 + (int)strlen(app_screens[i]->name), GRID_TITLE);
+            grid_paint(g, line, 0, at - 1, 4 + (int)strlen(app->config.screens[i]->name),
+                       GRID_TITLE);
         at = grid_text(g, line, 0, at, role, number) + 1;
-        end = grid_text(g, line, 0, at, role, app_screens[i]->name);
+        end = grid_text(g, line, 0, at, role, app->config.screens[i]->name);
     }
     width = app->config.device ? text_width(app->config.device) : 0;
     if (width && end + 2 + width < g->columns)
@@ -180,7 +181,7 @@ int bar_hints_of_prompt(struct app *app, struct grid *g, struct rect line, int f
 /* What keys do here, as many as there is room for; those of everywhere keep the right end. */
 static void draw_hints(struct app *app, struct grid *g, struct rect line)
 {
-    const struct screen *s = app_screens[app->shown];
+    const struct screen *s = app->config.screens[app->shown];
     const struct screen_key *keys = s->hints ? s->hints(app->screen[app->shown]) : s->keys;
     bool field = app_wants_text(app);
     static const char *const last[] = {"q", "quit", ":", "command", "?", "help"};
@@ -266,7 +267,7 @@ static void add_keys(struct text *out, const struct screen_key *keys)
 
 void bar_help(struct app *app)
 {
-    const struct screen *s = app_screens[app->shown];
+    const struct screen *s = app->config.screens[app->shown];
     struct text page = {0};
 
     if (s->about)

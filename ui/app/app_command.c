@@ -15,7 +15,7 @@
 
 static const struct screen *shown(const struct app *app)
 {
-    return app_screens[app->shown];
+    return app->config.screens[app->shown];
 }
 
 /* The start of it, where it is long: every frame lays it out again. */

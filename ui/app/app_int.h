@@ -32,7 +32,6 @@ struct popup {
     struct popup *next; /* of those that wait */
 };
 
-extern const struct screen *const app_screens[SCREENS];
 const char *app_theme(const struct app *app); /* the one that is seen */
 bool app_wants_text(const struct app *app);   /* a field is open: keys are its text */
 bool app_types(const struct app *app);        /* or those of a prompt are */

@@ -39,7 +39,7 @@ static void turn_per_cent(struct app *app)
 /* By its number or its name in the first line. */
 static void choose_screen(struct app *app, int to)
 {
-    const struct screen *s = app_screens[app->shown];
+    const struct screen *s = app->config.screens[app->shown];
 
     if (!s->lead || !s->lead(app->screen[app->shown], to))
         app_show(app, to);
@@ -110,7 +110,7 @@ static bool keep_from_pasting(struct app *app, const struct key *key)
 
 static void handle(struct app *app, const struct key *key)
 {
-    const struct screen *s = app_screens[app->shown];
+    const struct screen *s = app->config.screens[app->shown];
     struct key hinted;
 
     TRACE(UI, 2, "key %d", (int)key->code);

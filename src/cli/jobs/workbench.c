@@ -18,6 +18,7 @@
 #include "engine/engine.h"
 #include "net/net.h"
 #include "ui/app/app.h"
+#include "ui/screens.h"
 #include "wire/wire.h"
 
 #include <limits.h>
@@ -93,7 +94,8 @@ static bool read_frame(const char *frame, struct app_config *config)
 static int open_on(struct wire *wire, const struct workbench_options *o, const char *results,
                    int screen, const struct wire_start *start)
 {
-    struct app_config config = {.wire = wire,
+    struct app_config config = {.screens = ui_screens,
+                                .wire = wire,
                                 .results = results,
                                 .program = "/proc/self/exe",
                                 .start = start,

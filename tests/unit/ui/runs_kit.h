@@ -7,6 +7,7 @@
 #include "tests/unit/record/help.h"
 #include "ui/app/app.h"
 #include "ui/widgets/share.h"
+#include "ui/screens.h"
 
 #include <poll.h>
 
@@ -144,6 +145,7 @@ static inline void kit_open(struct kit *k, const struct screen *screen, int numb
 {
     char *settings = io_path(k->folder, ".settings");
 
+    k->app.config.screens = ui_screens;
     k->app.config.results = k->folder;
     k->app.config.wall = kit_wall;
     k->app.config.ns = kit_ns;

@@ -3,11 +3,12 @@
 
 #include "base/mem.h"
 #include "ui/app/app_int.h"
+#include "ui/screens.h"
 
 TEST(every_key_of_every_screen_is_one_and_explained)
 {
     for (int s = 0; s < SCREENS; s++) {
-        const struct screen *screen = app_screens[s];
+        const struct screen *screen = ui_screens[s];
         struct text seen = {0};
 
         CHECK(screen->name && screen->about && screen->keys);
@@ -35,7 +36,7 @@ TEST(every_key_of_every_screen_is_one_and_explained)
 
 TEST(the_key_for_pictures_names_the_files_that_can_be_read)
 {
-    const struct screen_key *k = app_screens[SCREEN_PREDICT]->keys;
+    const struct screen_key *k = ui_screens[SCREEN_PREDICT]->keys;
 
     while (k->keys && strcmp(k->keys, "i") != 0)
         k++;

@@ -8,6 +8,7 @@
 #include "ui/app/screens.h"
 #include "ui/app/status.h"
 #include "ui/run/runview_int.h"
+#include "ui/screens.h"
 #include "ui/setup/setup_int.h"
 
 struct shown {
@@ -23,6 +24,7 @@ static void open_view(struct shown *s)
     kit_open(&s->k, 64);
     s->app.feed = s->k.feed;
     s->app.own = mem_new(1, sizeof *s->app.own);
+    s->app.config.screens = ui_screens;
     s->app.shown = SCREEN_RUN;
     s->app.settings = settings_open("/dev/null/none");
     s->app.jobs = jobs_new("chorus", NULL, NULL);

@@ -5,6 +5,7 @@
 #include "tests/test.h"
 #include "ui/app/app_int.h"
 #include "ui/app/screens.h"
+#include "ui/screens.h"
 #include "ui/setup/setup_int.h"
 
 #include <poll.h>
@@ -35,7 +36,7 @@ struct kit {
 
 static void start(struct kit *k)
 {
-    *k = (struct kit){.app.shown = SCREEN_LOG};
+    *k = (struct kit){.app = {.config.screens = ui_screens, .shown = SCREEN_LOG}};
     here = pthread_self();
     io.stat = slow_stat;
     strcpy(k->folder, "/tmp/chorus-write-XXXXXX");

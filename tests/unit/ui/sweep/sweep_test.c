@@ -8,6 +8,7 @@
 #include "ui/app/claim.h"
 #include "ui/app/screens.h"
 #include "ui/app/status.h"
+#include "ui/screens.h"
 #include "ui/setup/setup_int.h"
 #include "ui/widgets/share.h"
 #include "ui/sweep/sweepview_int.h"
@@ -785,7 +786,7 @@ static int role_at(struct sweepview *v, const char *words)
 TEST(no_time_is_left_for_what_waits_for_room)
 {
     struct app_int own = {.said = ""};
-    struct app app = {.own = &own, .shown = SCREEN_SWEEP};
+    struct app app = {.config.screens = ui_screens, .own = &own, .shown = SCREEN_SWEEP};
     struct sweepview v = {.app = &app, .pane = SWEEPVIEW_BOARD, .read = true, .own = true};
     struct text out = {0};
 
@@ -855,7 +856,8 @@ TEST(columns_keep_their_width_while_cells_run)
 TEST(a_sweep_that_begins_is_shown_once_without_being_asked_for)
 {
     struct wire *wire = wire_new(16);
-    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct app app = {.config = {.screens = ui_screens, .results = "/nonexistent", .wire = wire},
+                      .shown = SCREEN_SWEEP};
     struct wire_sweep_status status = {
         .sweep = 7, .state = WIRE_RUNNING, .name = "new", .path = "/nonexistent/sweeps/new"};
     struct sweepview *v = screen_sweep.open(&app);
@@ -881,7 +883,8 @@ TEST(a_sweep_that_begins_is_shown_once_without_being_asked_for)
 TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
 {
     struct wire *wire = wire_new(16);
-    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct app app = {.config = {.screens = ui_screens, .results = "/nonexistent", .wire = wire},
+                      .shown = SCREEN_SWEEP};
     struct wire_sweep_status status = {
         .sweep = 7, .state = WIRE_PAUSED, .name = "board", .path = "/nonexistent/sweeps/board"};
     struct sweepview *v = screen_sweep.open(&app);
@@ -909,8 +912,9 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
 {
     struct wire *wire = wire_new(16);
     struct app_int own = {.said = ""};
-    struct app app = {
-        .config = {.results = "/nonexistent", .wire = wire}, .own = &own, .shown = SCREEN_SWEEP};
+    struct app app = {.config = {.screens = ui_screens, .results = "/nonexistent", .wire = wire},
+                      .own = &own,
+                      .shown = SCREEN_SWEEP};
     struct wire_sweep_status status = {
         .sweep = 7, .state = WIRE_RUNNING, .name = "board", .path = "/nonexistent/sweeps/board"};
     struct wire_event event = {.kind = WIRE_STATE, .run = 9, .u.state.state = WIRE_PAUSED};
@@ -1041,8 +1045,9 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
     struct wire *wire = wire_new(16);
     struct app_int own = {.said = ""};
     char *results = help_folder(), *cache = io_path(results, ".cache");
-    struct app app = {
-        .config = {.results = results, .wire = wire}, .own = &own, .shown = SCREEN_SWEEP};
+    struct app app = {.config = {.screens = ui_screens, .results = results, .wire = wire},
+                      .own = &own,
+                      .shown = SCREEN_SWEEP};
     struct wire_sweep_status status = {.sweep = 7,
                                        .state = WIRE_PAUSED,
                                        .name = "board",
@@ -1147,8 +1152,9 @@ TEST(a_cell_is_dropped_that_was_asked_about)
     struct wire *wire = wire_new(16);
     struct app_int own = {.said = ""};
     char *results = help_folder();
-    struct app app = {
-        .config = {.results = results, .wire = wire}, .own = &own, .shown = SCREEN_SWEEP};
+    struct app app = {.config = {.screens = ui_screens, .results = results, .wire = wire},
+                      .own = &own,
+                      .shown = SCREEN_SWEEP};
     struct wire_sweep_status status = {.sweep = 7,
                                        .state = WIRE_RUNNING,
                                        .name = "board",
@@ -1210,7 +1216,8 @@ TEST(a_cell_is_dropped_that_was_asked_about)
 TEST(what_keys_do_to_a_sweep_is_a_command_line_too)
 {
     struct wire *wire = wire_new(16);
-    struct app app = {.config = {.results = "/nonexistent", .wire = wire}, .shown = SCREEN_SWEEP};
+    struct app app = {.config = {.screens = ui_screens, .results = "/nonexistent", .wire = wire},
+                      .shown = SCREEN_SWEEP};
     struct sweepview *v = screen_sweep.open(&app);
 
     v->sweep = sweep_of("lr = 0.1, 0.2\nbatch = 64, 128\nzip = devices, threads\n"
@@ -1472,7 +1479,7 @@ TEST(what_failed_beyond_max_cells_is_told_apart)
 {
     char *results = new_folder(), *folder = mem_textf("%s/sweeps/board", results);
     struct app_int own = {.said = ""};
-    struct app app = {.own = &own, .shown = SCREEN_SWEEP};
+    struct app app = {.config.screens = ui_screens, .own = &own, .shown = SCREEN_SWEEP};
     struct sweepview v = {.app = &app, .read = true, .name = (char *)"board"};
     struct sweepview_disk disk;
     struct feed_sweep told = {0};
@@ -1576,7 +1583,9 @@ static bool settle(struct app *app)
 TEST(what_a_sweep_was_told_is_said_until_it_has_obeyed)
 {
     struct app_int own = {.said = ""};
-    struct app app = {.own = &own, .config.results = new_folder(), .shown = SCREEN_SWEEP};
+    struct app app = {.own = &own,
+                      .config = {.screens = ui_screens, .results = new_folder()},
+                      .shown = SCREEN_SWEEP};
     struct sweepview *v = screen_sweep.open(&app);
     char *folder = mem_textf("%s/sweeps/board", app.config.results);
     struct err e;
@@ -1612,7 +1621,8 @@ TEST(a_sweep_that_ended_here_is_told_of_as_a_sweep)
 {
     struct wire_sweep_status status = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
     struct wire *wire = wire_new(8);
-    struct app app = {.config = {.results = new_folder(), .ns = no_ns, .wire = wire}};
+    struct app app = {
+        .config = {.screens = ui_screens, .results = new_folder(), .ns = no_ns, .wire = wire}};
     char *folder = mem_textf("%s/sweeps/board", app.config.results);
     struct sweepview *v;
     struct text line = {0};
@@ -1648,7 +1658,8 @@ TEST(a_sweep_that_ended_here_is_told_of_as_a_sweep)
 
 TEST(two_keys_before_the_first_look_ends_show_the_second_ones_sweep)
 {
-    struct app app = {.config = {.results = new_folder(), .ns = no_ns}, .shown = SCREEN_SWEEP};
+    struct app app = {.config = {.screens = ui_screens, .results = new_folder(), .ns = no_ns},
+                      .shown = SCREEN_SWEEP};
     struct key down = {.code = UI_DOWN};
     struct sweepview *v;
     struct err e;
