@@ -144,7 +144,7 @@ mkdir "$work/hour"
 } | sed -E 's#build/chorus#"$CHORUS"#g' >"$work/hour/commands"
 cd "$work/hour" || exit 1
 unset CHORUS_FAKE
-TMPDIR=$work/hour timeout 100 bash commands >out 2>err </dev/null || fail "the commands of hacking.md" "$(tail -n 5 err)"
+CHORUS=$CHORUS TMPDIR=$work/hour timeout 100 bash commands >out 2>err </dev/null || fail "the commands of hacking.md" "$(tail -n 5 err)"
 results=$(ls -d tmp.*)
 check "a run that failed" grep -q '^exit code 1$' out
 check "a sweep" test -s "$results/sweeps/two/sweep.csv"
