@@ -118,7 +118,9 @@ fi
 
 # Time, learned from a run: twice the epochs take twice as long, but for what beginning a run costs. One that was
 # too short tells nothing of longer ones.
-exits 0 "$CHORUS" run tiny.ini train_limit=40 epochs=1 --quiet
+exits 0 "$CHORUS" run tiny.ini train_limit=40 epochs=1 --quiet && short=$(cat out)/run.csv
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) of_time[i] = $i ~ /^(train|eval|wall)_seconds$/ }
+    NR > 1 { for (i in of_time) if (of_time[i]) $i = 0.002 } 1' "$short" >short.csv && mv short.csv "$short" # on a busy machine too
 exits 0 "$CHORUS" run tiny.ini --dry-run --json epochs=100
 check "a step tells no time" grep -q "\"seconds\": null" out
 exits 0 "$CHORUS" run tiny.ini epochs=100 --quiet
