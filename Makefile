@@ -92,7 +92,7 @@ HARM    := $(B)/tests/torture/harm.so
 # there is a toolkit; and with a twin of the runtime over host memory and the kernels under an emulator,
 # for tests everywhere.
 CUDA_REAL   := $(filter %_real.c,$(call sources,c,src/cuda))
-CUDA_COMMON := $(filter-out src/cuda/load.c src/cuda/twin/% $(CUDA_REAL),$(call sources,c,src/cuda))
+CUDA_COMMON := $(filter-out src/cuda/load.c $(CUDA_REAL),$(call sources,c,src/cuda))
 CUDA_KERNEL := $(call sources,cu,src/cuda)
 CUDA_TWIN   := $(foreach kind,c cpp S,$(call sources,$(kind),tests/twin))
 TWIN        := $(B)/cuda-twin.a
@@ -228,10 +228,12 @@ tests: $(PROGRAMS) $(HARM)
 unit-tests: $(filter $(B)/tests/unit/%,$(PROGRAMS))
 tsan-tests: $(TSAN_TESTS:%.c=$(B)/%)
 
-# A room's tests are those of tests/unit/ROOM, and of tests/parity with its name.
+# A room's tests are those of tests/unit/ROOM, and of tests/parity with its name; a room in a room without any has
+# those of the room around it.
 ROOMS      := $(sort $(patsubst tests/unit/%/,%,$(dir $(filter tests/unit/%,$(TESTS)))) \
   $(foreach t,$(filter tests/parity/%,$(TESTS)),$(firstword $(subst _, ,$(notdir $(t))))))
-ROOM_TESTS := $(strip $(foreach t,$(filter tests/unit/$(ROOM)/% tests/parity/$(ROOM)_%,$(TESTS:.c=)),\
+of_room    = $(filter tests/unit/$(1)/% tests/parity/$(1)_%,$(TESTS:.c=))
+ROOM_TESTS := $(strip $(foreach t,$(or $(call of_room,$(ROOM)),$(if $(findstring /,$(ROOM)),$(call of_room,$(firstword $(subst /, ,$(ROOM)))))),\
   $(if $(or $(if $(ONLY),,all),$(findstring $(ONLY),$(notdir $(t)))),$(t))))
 ifneq ($(filter room-tests,$(MAKECMDGOALS)),)
 $(if $(ROOM_TESTS),,$(error ROOM=$(ROOM)$(if $(ONLY), ONLY=$(ONLY)): no tests found. Rooms with tests: $(ROOMS)))

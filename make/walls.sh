@@ -118,6 +118,9 @@ BEGIN {
     may("cuda", model "engine cuda/")
     # g++ compiles a kernel for the twin, which has its language.
     lets("src/cuda/kernels/dev.h", "tests/twin/emu.h")
+    # Of one room each, though they have names of their own.
+    lets("src/cpu/kernels/vector.h", "cpu/cpu_int.h")
+    lets("src/ref/ref_real.h", "ref/ref_int.h")
 
     screens = reads "study live draw/ "
     may("ui/term", base "draw/")
@@ -246,6 +249,8 @@ clean ~ /^[ \t]*(#|%:|\?\?=)[ \t]*(include|include_next|import|embed)([^a-z_]|$)
     if (what ~ /_int\.h$/ && !exception[FILENAME, what]) {
         if (!within(subject, to) && !(test && within(to, subject)))
             wrong("\"" what "\" is for the room " to " alone")
+        else if (!test && FILENAME ~ /\.h$/ && FILENAME !~ /_int\.h$/)
+            wrong("a header that others may include lets \"" what "\" out")
     } else if (exception[FILENAME, what])
         ;
     else if (test ? top == "tests" && to !~ /^tests(\/|$)/ : !may_know(room, to))

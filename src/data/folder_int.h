@@ -20,7 +20,7 @@ struct data_folder {
     char **classes; /* sorted by bytes */
     size_t count;
     struct data_folder_part train, test; /* in the order of the set */
-    char **listed;                       /* the folders that were, for data_folder_state */
+    char **listed;                       /* the folders that were, for the state of the folder */
     size_t listed_count, listed_room;
     size_t skipped; /* files that are no pictures, and hidden ones */
     char *first_skipped;

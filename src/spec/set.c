@@ -347,8 +347,13 @@ static enum err_code set_copy(struct spec *s, const char *key, char *value, cons
     s->dotted &= ~(UINT64_C(1) << in.id);
     s->dotted |= (uint64_t)!strncmp(value, "./", 2) << in.id;
     if (in.id == KEY_OPTIMIZER && !spec_given(s, KEY_WEIGHT_DECAY))
-        s->weight_decay = s->optimizer == SPEC_ADAMW ? 1e-4 : 0;
+        spec_set_optimizer_default(s, s->optimizer);
     return ERR_OK;
+}
+
+void spec_set_optimizer_default(struct spec *s, enum spec_optimizer optimizer)
+{
+    s->weight_decay = optimizer == SPEC_ADAMW ? 1e-4 : 0;
 }
 
 enum err_code spec_set(struct spec *s, const char *key, const char *value, const char *where,

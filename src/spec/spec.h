@@ -127,6 +127,8 @@ const char *spec_key_near(const char *name);
 bool spec_key_names(const char *key);
 
 void spec_default(struct spec *s);
+/* The keys whose default the optimizer decides. */
+void spec_set_optimizer_default(struct spec *s, enum spec_optimizer optimizer);
 
 /* Sets one key from its text. where ("file.ini:12", "command line"; NULL: nothing) goes in front of
  * an error, which names the key, the value and the values allowed. folder: what a relative path in

@@ -70,6 +70,7 @@ same() { # same NAME FOUND WANTED
 }
 same a_room_has_its_tests "$(of_room ROOM=rng)" unit/rng/keys_test
 same a_room_of_a_room_has_its_own "$(of_room ROOM=ui/log)" unit/ui/log/log_test
+same a_room_in_a_room_without_tests_has_those_around_it "$(of_room ROOM=rng/deep)" unit/rng/keys_test
 same only_takes_those_with_the_word "$(of_room ROOM=spec ONLY=par)" unit/spec/parse_test
 same the_parity_of_a_room_is_its_own "$(of_room ROOM=ref ONLY=losses)" parity/ref_losses_test
 for words in ROOM=nope 'ROOM=rng ONLY=nope' ROOM=; do

@@ -52,6 +52,7 @@ plant a_run_does_not_know_forecasts src/engine/run/new.c '#include "engine/forec
     'engine/run may not know engine/forecast'
 plant backends_do_not_know_each_other src/cpu/new.c '#include "ref/ref_real.h"' 'cpu may not know ref'
 plant backends_do_not_know_each_other_2 src/ref/new.c '#include "fake/fake.h"' 'ref may not know fake'
+plant no_header_lets_a_private_one_out src/record/list.h '#include "record/record_int.h"' 'lets "record/record_int.h" out'
 plant study_reads_with_the_reader_alone src/study/new.c '#include "record/run/writer.h"' 'the reader alone'
 plant ui_does_not_know_engine ui/app/app.h '#include "engine/engine.h"' 'ui/app may not know engine'
 plant ui_does_not_know_data ui/setup/new.c '#include "data/data.h"' 'may not know data'

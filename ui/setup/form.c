@@ -250,8 +250,7 @@ void form_add_default(const struct form *f, size_t i, struct text *out)
         return;
     s = mem_new(1, sizeof *s);
     spec_default(s);
-    if (!strcmp(x->key, "weight_decay") && f->sweep.base.optimizer == SPEC_ADAMW)
-        s->weight_decay = 1e-4;
+    spec_set_optimizer_default(s, f->sweep.base.optimizer);
     spec_value(s, id, out);
     if (!out->n) { /* none, all: words that it takes, or that say how it is found */
         struct err e;

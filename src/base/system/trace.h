@@ -1,7 +1,7 @@
 /* base/system/trace.h: what happens inside, line by line, for who looks for a fault. CHORUS_TRACE=engine,record:2
  * names rooms, and how much of each (1 where it is not said); CHORUS_TRACE_FILE names the file, to which all
  * processes append (stderr). A line:
- *     04:31:07.123456 1234/1240 engine 2026-11-20-101530-412-lenet-7f3a: stopped: by the user
+ *     04:31:07.123456 1234/1240 engine 2026-11-20-101530-412-lenet-7f3a: goes on at step 120
  * is the time (UTC), process and thread, the room, and the work that the thread is at, where it is at one. */
 #ifndef CHORUS_BASE_SYSTEM_TRACE_H
 #define CHORUS_BASE_SYSTEM_TRACE_H

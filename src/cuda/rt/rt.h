@@ -1,5 +1,5 @@
 /* cuda/rt/rt.h: the CUDA runtime as a table of functions: the real one (rt_real.c, the only user of
- * cuda_runtime_api.h) and its twin over host memory (twin/), where the same backend runs without a
+ * cuda_runtime_api.h) and its twin over host memory (tests/twin), where the same backend runs without a
  * GPU. Which one is decided by the linker: the part for GPUs has the real one, tests have the twin.
  *
  * Functions return 0 or the runtime's error number, which text() puts into words. A stream's work is

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/system/trace.h"
 #include "record/file/disk.h"
 #include "record/queue/queue.h"
 #include "record/run/writer.h"
@@ -489,6 +490,7 @@ bool run_work(struct run *r)
     struct err e = {0};
     int n = 0;
 
+    trace_work(io_last_part(r->path));
     if (r->disk_full && !write_error_try(r))
         return false;
     for (; n < 64 && !r->ended; n++) {

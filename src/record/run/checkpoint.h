@@ -1,4 +1,4 @@
-/* record/run/checkpoint.h: between the flat vectors of a session (backend_state) and the named tensors of
+/* record/run/checkpoint.h: between the flat vectors of a session (the state of struct backend) and the named tensors of
  * a file. One place knows the names, so that what the engine saves, resume, `weights` and Python read
  * are the same words:
  *
