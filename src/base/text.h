@@ -74,6 +74,12 @@ const char *text_nearest(const char *s, const char *const *words);
  * invalid UTF-8 as \xHH, direction overrides and zero-width characters as <U+202E>. */
 void text_add_clean(struct text *t, const char *s);
 bool text_is_clean(const char *s); /* which leaves it as it is */
+/* What text_add_clean appends of s. A text that does not fit is cut at a whole character and ends in
+ * "...". */
+#define TEXT_CLEAN_ROOM 4096
+const char *text_clean(char out[TEXT_CLEAN_ROOM], const char *s);
+/* The same as an argument of one call: it goes with the block that the call stands in. */
+#define TEXT_CLEAN(s) text_clean((char[TEXT_CLEAN_ROOM]){0}, s)
 bool text_is_utf8(const char *s);
 /* The same for n bytes that are printed: ends of lines and tabs stay, and so do bytes of other
  * character sets, because names of files may have them. colours: those of drawings stay too. A 0 byte

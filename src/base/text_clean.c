@@ -68,6 +68,24 @@ void text_add_clean(struct text *t, const char *s)
         p += clean_add_next(t, p);
 }
 
+const char *text_clean(char out[TEXT_CLEAN_ROOM], const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    struct text t = {0};
+    size_t kept = 0; /* of a longer word: "..." follows */
+
+    for (; *p && t.n < TEXT_CLEAN_ROOM; p += clean_add_next(&t, p))
+        if (t.n <= TEXT_CLEAN_ROOM - sizeof "...")
+            kept = t.n;
+    if (t.n >= TEXT_CLEAN_ROOM) {
+        t.n = kept;
+        text_add(&t, "...");
+    }
+    memcpy(out, text_str(&t), t.n + 1);
+    text_free(&t);
+    return out;
+}
+
 /* The bytes of one of the colours that drawings use, 0 where another sequence begins, which might
  * hide text. */
 static int clean_colour(const unsigned char *p)

@@ -207,6 +207,64 @@ TEST(text_for_terminals_is_harmless)
     CHECK_INT(text_width("\xe6\xbc\xa2"), 2);
 }
 
+static void check_clean(const char *s, size_t n, const char *end)
+{
+    struct text t = {0};
+
+    text_add_clean(&t, s);
+    CHECK_INT(strlen(TEXT_CLEAN(s)), n);
+    CHECK(!strncmp(TEXT_CLEAN(s), text_str(&t), n - strlen(end)));
+    CHECK_STR(TEXT_CLEAN(s) + n - strlen(end), end);
+    text_free(&t);
+}
+
+TEST(a_clean_word_is_what_is_added_clean)
+{
+    uint64_t bits = 1;
+    char s[TEXT_CLEAN_ROOM / 4 + 1];
+
+    for (int i = 0; i < 2000; i++) {
+        struct text t = {0};
+        size_t n = (size_t)i % 40 == 39 ? sizeof s - 1 : (size_t)i % 40;
+        for (size_t at = 0; at <= n; at++) {
+            bits = bits * 6364136223846793005u + 1442695040888963407u;
+            s[at] = (char)(at < n ? bits >> 56 : 0);
+        }
+        text_add_clean(&t, s);
+        if (t.n < TEXT_CLEAN_ROOM)
+            CHECK_STR(TEXT_CLEAN(s), text_str(&t));
+        text_free(&t);
+    }
+}
+
+TEST(a_clean_word_that_does_not_fit_is_cut_at_a_whole_character)
+{
+    enum { MOST = TEXT_CLEAN_ROOM - 1 };
+    char s[2 * TEXT_CLEAN_ROOM] = {0};
+
+    memset(s, 'a', MOST);
+    check_clean(s, MOST, "");
+    s[MOST] = 'b';
+    check_clean(s, MOST, "...");
+    memcpy(s + MOST - 4, "\303\244", 2); /* only its first byte would fit before "..." */
+    check_clean(s, MOST - 1, "...");
+    memcpy(s + MOST - 4, "\033a", 2); /* "^[" */
+    check_clean(s, MOST - 1, "...");
+    memcpy(s + MOST - 5, "\302\255z", 3); /* "<U+00AD>" */
+    check_clean(s, MOST - 2, "...");
+    memset(s, '\n', sizeof s - 1);
+    check_clean(s, MOST, "...");
+}
+
+TEST(clean_words_last_until_their_block_ends)
+{
+    const char *first = TEXT_CLEAN("a\n"), *second = TEXT_CLEAN("b\033"), *third = TEXT_CLEAN("c");
+
+    CHECK_STR(first, "a^J");
+    CHECK_STR(second, "b^[");
+    CHECK_STR(third, "c");
+}
+
 static void check_printed(const char *s, size_t n, bool colours, const char *want)
 {
     struct text t = {0};
