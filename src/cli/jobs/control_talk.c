@@ -15,27 +15,19 @@
 
 #include <string.h>
 
-bool control_live_sweep(const struct record_entry *entry, struct text *name)
+bool control_in_live_sweep(const struct record_entry *entry)
 {
-    if (entry->broken || !entry->run.sweep[0] || !sweeps_live(entry->run.sweep))
-        return false;
-    text_add_clean(name, entry->run.sweep);
-    return true;
+    return !entry->broken && entry->run.sweep[0] && sweeps_live(entry->run.sweep);
 }
 
 /* No other cell of it has begun since. */
 static int refuse_ended_cell(const struct record_entry *entry, const char *verb, const char *sweep)
 {
-    struct text name = {0};
-    int code;
-
-    text_add_clean(&name, entry->name);
-    code = cli_refuse("nobody runs %s: it is %s; of the sweep %s, which goes on, it is one cell: "
+    return cli_refuse("nobody runs %s: it is %s; of the sweep %s, which goes on, it is one cell: "
                       "chorus %s %s%s is for the sweep",
-                      text_str(&name), entry->dead ? "dead" : wire_state_words(entry->run.state),
-                      sweep, verb, sweep, again());
-    text_free(&name);
-    return code;
+                      TEXT_CLEAN(entry->name),
+                      entry->dead ? "dead" : wire_state_words(entry->run.state), sweep, verb, sweep,
+                      again());
 }
 
 void control_say_of_cell(const struct record_entry *entry, const char *line)
@@ -51,20 +43,19 @@ void control_say_of_cell(const struct record_entry *entry, const char *line)
                "stops this cell alone; the sweep goes on with its others, and with "
                "this one when it is resumed"}};
     struct wire_sweep_status is;
-    struct text sweep = {0};
+    const char *sweep = TEXT_CLEAN(entry->run.sweep);
     size_t i = 0;
 
-    if (!control_live_sweep(entry, &sweep))
+    if (!control_in_live_sweep(entry))
         return;
     while (i + 1 < sizeof of / sizeof *of && strncmp(of[i].line, line, strlen(of[i].line)) != 0)
         i++;
-    cli_talk("a cell of the sweep %s: this %s. The whole sweep: chorus %s %s%s", text_str(&sweep),
-             of[i].does, of[i].verb, text_str(&sweep), again());
+    cli_talk("a cell of the sweep %s: this %s. The whole sweep: chorus %s %s%s", sweep, of[i].does,
+             of[i].verb, sweep, again());
     if (!strncmp(line, "go", 2) && sweeps_standing(entry->run.sweep, &is) &&
         is.state == WIRE_PAUSED)
-        cli_talk("the sweep stays paused: no further cell begins before chorus go %s%s",
-                 text_str(&sweep), again());
-    text_free(&sweep);
+        cli_talk("the sweep stays paused: no further cell begins before chorus go %s%s", sweep,
+                 again());
 }
 
 static void add_next_step(const struct record_run *run, const char *name, struct text *out)
@@ -74,9 +65,7 @@ static void add_next_step(const struct record_run *run, const char *name, struct
     if (state == WIRE_STOPPED || state == WIRE_WAITING) {
         text_addf(out, "chorus resume %s%s goes on with it", name, again());
     } else if (state == WIRE_DONE && run->reason[0]) {
-        text_add(out, "ended by ");
-        text_add_clean(out, run->reason);
-        text_add(out, ", it has nothing to go on with");
+        text_addf(out, "ended by %s, it has nothing to go on with", TEXT_CLEAN(run->reason));
     } else if (state == WIRE_DONE) {
         text_addf(out, "chorus resume %s%s epochs=N with a larger N goes on", name, again());
     } else {
@@ -86,33 +75,28 @@ static void add_next_step(const struct record_run *run, const char *name, struct
 
 int control_refuse_idle(const struct record_entry *entry, const char *verb)
 {
-    struct text name = {0}, sweep = {0}, next = {0};
+    const char *name = TEXT_CLEAN(entry->name);
+    struct text next = {0};
     struct err e;
     int code;
 
-    if (control_live_sweep(entry, &sweep)) {
-        code = refuse_ended_cell(entry, verb, text_str(&sweep));
-        text_free(&sweep);
-        return code;
-    }
-    text_add_clean(&name, entry->name);
+    if (control_in_live_sweep(entry))
+        return refuse_ended_cell(entry, verb, TEXT_CLEAN(entry->run.sweep));
     if (record_check_whole(entry, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else if (entry->dead) {
         code =
             cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s%s goes on",
-                       text_str(&name), text_str(&name), again());
+                       name, name, again());
     } else {
         if (study_entry_is_average(entry))
             text_add(&next,
                      "as an average of finished runs it has nothing to stop or to go on with");
         else
-            add_next_step(&entry->run, text_str(&name), &next);
-        code = cli_refuse("nobody runs %s: it is %s; %s", text_str(&name),
-                          wire_state_words(entry->run.state), text_str(&next));
+            add_next_step(&entry->run, name, &next);
+        code = cli_refuse("nobody runs %s: it is %s; %s", name, wire_state_words(entry->run.state),
+                          text_str(&next));
     }
     text_free(&next);
-    text_free(&sweep);
-    text_free(&name);
     return code;
 }

@@ -29,15 +29,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void say_clean(const char *before, const char *text)
-{
-    struct text t = {0};
-
-    text_add_clean(&t, text);
-    cli_talk("%s%s", before, text_str(&t));
-    text_free(&t);
-}
-
 enum err_code drive_open_on(struct wire *wire, bool queue, struct engine **engine, struct err *e)
 {
     struct engine_config config = {.results = cli_results(),
@@ -63,29 +54,22 @@ void drive_tell_others(const char *sweep, const char *behind)
     struct record_working *others = NULL;
     size_t n = helps ? 0 : record_computing_list(&others);
     const char *slash = n ? strrchr(others[0].run, '/') : NULL;
-    struct text run = {0};
 
-    if (n) {
-        text_add_clean(&run, slash && slash[1] ? slash + 1 : "a run");
+    if (n)
         cli_talk("another chorus (process %lld) computes %s on this machine: beside each other "
                  "both are slower%s",
-                 (long long)others[0].pid, text_str(&run), behind);
-    }
-    text_free(&run);
+                 (long long)others[0].pid, TEXT_CLEAN(slash && slash[1] ? slash + 1 : "a run"),
+                 behind);
     free(others);
 }
 
 void drive_late(bool is)
 {
-    struct text results = {0};
-
     cli_signals_at_once(is);
-    text_add_clean(&results, cli_results());
     if (is)
         cli_talk("process %ld does not come to its end: a disk may not answer, that of %s or "
                  "another one (Ctrl-C ends it at once)",
-                 (long)getpid(), text_str(&results));
-    text_free(&results);
+                 (long)getpid(), TEXT_CLEAN(cli_results()));
 }
 
 void drive_quit(struct wire *wire, struct engine *engine, bool quiet)
@@ -150,18 +134,19 @@ int drive_finish(const struct drive_end *end, bool quiet, bool json)
 
     if (end->abandoned) {
         code = err_exit_code(cli_terminated ? ERR_TERMINATED : ERR_STOPPED);
-        say_clean(
+        cli_talk(
+            "%s%s",
             !end->path[0] ? "stopped at once, while the run was being prepared"
             : record_has_checkpoint(end->path)
                 ? "stopped at once; to go on from the last checkpoint: chorus resume "
                 : "stopped at once, before its first checkpoint; to begin it again: chorus resume ",
-            end->path);
+            TEXT_CLEAN(end->path));
         if (!end->path[0])
             return code;
     }
     if (!io_exists(end->path)) { /* its end is known, whatever became of its folder */
         if (!code)
-            say_clean("it succeeded, and was removed or renamed since: ", end->path);
+            cli_talk("it succeeded, and was removed or renamed since: %s", TEXT_CLEAN(end->path));
         return code;
     }
     if (record_find(cli_results(), end->path, &entry, &e) != ERR_OK) {
@@ -172,7 +157,7 @@ int drive_finish(const struct drive_end *end, bool quiet, bool json)
         if (!quiet)
             progress_summary(&entry, cli_terminal(STDERR_FILENO) && !cli_hung_up);
         else if (code && end->state != WIRE_STOPPED)
-            say_clean("chorus: ", end->reason);
+            cli_talk("chorus: %s", TEXT_CLEAN(end->reason));
     }
     /* The run is kept, but who asked for its folder did not get it. A reader that went away, or a
      * terminal, did not ask any more. */

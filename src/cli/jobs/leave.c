@@ -205,15 +205,6 @@ static char *open_name(struct wire *wire, const struct work *w)
                                                                            : NULL;
 }
 
-static void say(const char *before, const char *name, const char *behind)
-{
-    struct text clean = {0};
-
-    text_add_clean(&clean, name);
-    cli_talk("%s%s%s", before, text_str(&clean), behind);
-    text_free(&clean);
-}
-
 static void drain(struct wire *wire)
 {
     struct wire_event event;
@@ -268,7 +259,7 @@ static int stop(struct works *w, struct wire *wire, struct engine *engine)
         char *name = open_name(wire, &w->list[i]);
 
         if (name)
-            say("stopped; to go on: chorus resume ", name, again());
+            cli_talk("stopped; to go on: chorus resume %s%s", TEXT_CLEAN(name), again());
         free(name);
     }
     if (cli_terminated || cli_interrupts)
@@ -331,14 +322,14 @@ static int leave_one(const char *name)
     int code;
 
     if (handover_leave(name, &e) == ERR_OK) {
-        say("", name ? name : "the queue",
-            name ? " goes on without this terminal; chorus watch shows it"
-                 : " goes on without this terminal; chorus queue shows what waits");
+        cli_talk("%s goes on without this terminal; chorus %s",
+                 TEXT_CLEAN(name ? name : "the queue"),
+                 name ? "watch shows it" : "queue shows what waits");
         return 0;
     }
     code = cli_fail(&e);
     if (name)
-        say("to go on: chorus resume ", name, again());
+        cli_talk("to go on: chorus resume %s%s", TEXT_CLEAN(name), again());
     return code;
 }
 

@@ -67,11 +67,8 @@ enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct 
         if (spec_sweep_cell(s, i, cell, &why) == ERR_OK)
             continue;
         told++;
-        text_add(&t, "  ");
         sweeps_add_label(s, i, &t);
-        text_add(&t, ": ");
-        text_add_clean(&t, why.text);
-        cli_talk("%s", text_str(&t));
+        cli_talk("  %s: %s", text_str(&t), TEXT_CLEAN(why.text));
         text_free(&t);
         if (told == SHOWN_OUT && told < out)
             cli_talk("  and %s more; --dry-run lists them all", TEXT_COUNT(out - told));

@@ -80,8 +80,7 @@ static void say_cell(struct sweep_lines *w, const struct wire_cell *c)
     } else {
         text_addf(&line, "  %s", wire_state_words(c->state));
         if (reason)
-            text_add(&line, ": ");
-        text_add_clean(&line, reason ? reason : "");
+            text_addf(&line, ": %s", TEXT_CLEAN(reason));
     }
     if (isfinite(c->seconds)) {
         clock_span(span, c->seconds);
@@ -535,15 +534,12 @@ void sweep_lines_summary(struct sweep_lines *w)
     }
     cli_talk("%s", text_str(&t));
     say_others(w, all);
-    text_clear(&t);
-    if (s->state != WIRE_DONE) {
-        text_add_clean(&t, w->wish->name);
-        cli_talk("to go on: chorus resume %s%s%s", text_str(&t), again(), also_failed(w));
-    } else if (s->diverged + s->oom + s->failed) {
-        text_add_clean(&t, w->wish->name);
-        cli_talk("those without a good end again: chorus resume %s%s --failed", text_str(&t),
-                 again());
-    }
+    if (s->state != WIRE_DONE)
+        cli_talk("to go on: chorus resume %s%s%s", TEXT_CLEAN(w->wish->name), again(),
+                 also_failed(w));
+    else if (s->diverged + s->oom + s->failed)
+        cli_talk("those without a good end again: chorus resume %s%s --failed",
+                 TEXT_CLEAN(w->wish->name), again());
     if (s->state == WIRE_DONE)
         say_more(w, all);
     text_free(&t);

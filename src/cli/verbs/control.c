@@ -52,7 +52,6 @@ static int wait_for(const char *folder, const char *line, enum wire_state wanted
 {
     struct record_entry entry;
     struct err e;
-    struct text name = {0};
     bool there = false;
     int code = 0;
 
@@ -68,21 +67,22 @@ static int wait_for(const char *folder, const char *line, enum wire_state wanted
             there = reached(&entry, wanted) || entry.dead;
         }
         if (there) {
-            text_add_clean(&name, entry.name);
+            const char *name = TEXT_CLEAN(entry.name);
+
             if (entry.dead && wanted == WIRE_STOPPED)
                 cli_talk("%s has no end in its files (was it killed, or is the disk full?): its "
                          "process is gone; chorus resume %s%s %s",
-                         text_str(&name), text_str(&name), again(),
+                         name, name, again(),
                          record_has_checkpoint(folder)
                              ? "goes on from its last checkpoint"
                              : "begins it again: it has no checkpoint yet");
             else
-                cli_talk("%s is %s", text_str(&name),
+                cli_talk("%s is %s", name,
                          entry.dead ? "dead: its process is gone"
                                     : wire_state_words(entry.run.state));
             if (!strcmp(line, "go") && !entry.dead &&
                 record_working_standing(folder) == RECORD_WORK_ENDS)
-                say_still_stops(false, text_str(&name));
+                say_still_stops(false, name);
             if (entry.dead && wanted != WIRE_STOPPED)
                 code = err_exit_code(ERR_FAILED);
         }
@@ -94,7 +94,6 @@ static int wait_for(const char *folder, const char *line, enum wire_state wanted
         cli_talk("chorus: the run was told, but has not answered within %d s", WAIT_MS / 1000);
         code = err_exit_code(ERR_FAILED);
     }
-    text_free(&name);
     return code;
 }
 
@@ -186,22 +185,20 @@ static void say_later(const char *shown, bool cells, bool paused)
 static int await_sweep(const char *name, const char *line, enum wire_state wanted, bool wait,
                        bool paused)
 {
-    struct text shown = {0};
+    const char *shown = TEXT_CLEAN(name);
     bool there = !wait;
 
-    text_add_clean(&shown, name);
     for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
         clock_sleep_ms(LOOK_MS);
         there = sweep_reached(name, wanted, waited);
     }
     if (!there)
-        cli_talk("chorus: the sweep %s was told, but has not answered within %d s",
-                 text_str(&shown), WAIT_MS / 1000);
+        cli_talk("chorus: the sweep %s was told, but has not answered within %d s", shown,
+                 WAIT_MS / 1000);
     else if (!wait)
-        say_later(text_str(&shown), !strcmp(line, "stop cells"), paused);
+        say_later(shown, !strcmp(line, "stop cells"), paused);
     else
-        say_sweep(name, text_str(&shown), wanted);
-    text_free(&shown);
+        say_sweep(name, shown, wanted);
     return there ? 0 : err_exit_code(ERR_FAILED);
 }
 
@@ -215,40 +212,29 @@ static int send_to_sweep(const char *name, const char *line, enum wire_state wan
 
 static int say_after_epoch(const struct record_entry *entry)
 {
-    struct text name = {0};
-
-    text_add_clean(&name, entry->name);
     cli_talk(entry->run.state == WIRE_PAUSED
                  ? "%s is no longer paused: it goes on to the end of this epoch and stops there"
                  : "%s will stop after this epoch",
-             text_str(&name));
-    text_free(&name);
+             TEXT_CLEAN(entry->name));
     return 0;
 }
 
 /* CLI_ON: a sweep is at work that can go on without this run. */
 static int check_skip(const struct record_entry *entry)
 {
-    struct text name = {0};
-    int code = CLI_ON;
+    const char *name = TEXT_CLEAN(entry->name);
 
-    if (control_live_sweep(entry, &name)) {
-        text_free(&name);
-        return code;
-    }
-    text_add_clean(&name, entry->name);
-    code = cli_refuse(
+    if (control_in_live_sweep(entry))
+        return CLI_ON;
+    return cli_refuse(
         "--skip drops a cell of a sweep that is at work, and %s is none: chorus stop %s%s "
         "stops it",
-        text_str(&name), text_str(&name), again());
-    text_free(&name);
-    return code;
+        name, name, again());
 }
 
 /* CLI_ON: it was told, and is to be waited for. */
 static int tell(const struct record_entry *entry, const char *line, enum wire_state wanted)
 {
-    struct text name = {0};
     struct err e;
 
     if (!entry->live || entry->broken)
@@ -260,12 +246,10 @@ static int tell(const struct record_entry *entry, const char *line, enum wire_st
     if (wanted != WIRE_STOPPED && entry->run.state == wanted) {
         if (wanted == WIRE_RUNNING && record_control(entry->folder, line, &e) != ERR_OK)
             return cli_fail(&e);
-        text_add_clean(&name, entry->name);
-        cli_talk("%s is %s already%s", text_str(&name), wire_state_name(wanted),
+        cli_talk("%s is %s already%s", TEXT_CLEAN(entry->name), wire_state_name(wanted),
                  wanted == WIRE_RUNNING
                      ? "; a stop --after-epoch, if it was told one, is taken back"
                      : "");
-        text_free(&name);
         return 0;
     }
     if (record_control(entry->folder, line, &e) != ERR_OK)
@@ -310,20 +294,12 @@ static int send_to_run(const char *run, const char *line, enum wire_state wanted
 
 static int refuse_all_idle(const struct record_entry *list, size_t n)
 {
-    struct text name = {0};
-    int code;
-
-    if (n == 1) {
-        text_add_clean(&name, list[0].name);
-        code = cli_refuse("nobody runs %s: it is %s; chorus ls%s state=running lists what runs",
-                          text_str(&name), record_entry_state(&list[0]), again());
-    } else {
-        code = cli_refuse("nobody runs any of the %s runs that these names and filters "
-                          "choose; chorus ls%s state=running lists what runs",
-                          TEXT_COUNT(n), again());
-    }
-    text_free(&name);
-    return code;
+    if (n == 1)
+        return cli_refuse("nobody runs %s: it is %s; chorus ls%s state=running lists what runs",
+                          TEXT_CLEAN(list[0].name), record_entry_state(&list[0]), again());
+    return cli_refuse("nobody runs any of the %s runs that these names and filters "
+                      "choose; chorus ls%s state=running lists what runs",
+                      TEXT_COUNT(n), again());
 }
 
 /* Those that somebody computes among the runs that the words choose. All are told before the first one
