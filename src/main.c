@@ -20,21 +20,16 @@
 static int unknown_verb(const char *verb)
 {
     const char *near;
-    struct text shown = {0};
 
     if (!*verb)
         return cli_refuse("'' is no command; `chorus help` lists them");
     near = cli_nearest_verb(verb);
-    text_add_clean(&shown, verb);
     if (near)
-        cli_refuse("there is no command %s; did you mean %s?", text_str(&shown), near);
-    else if (spec_builtin(verb))
-        cli_refuse("there is no command %s, but an experiment: `chorus run %s` runs it", verb,
-                   verb);
-    else
-        cli_refuse("there is no command %s; `chorus help` lists them", text_str(&shown));
-    text_free(&shown);
-    return err_exit_code(ERR_INPUT);
+        return cli_refuse("there is no command %s; did you mean %s?", TEXT_CLEAN(verb), near);
+    if (spec_builtin(verb))
+        return cli_refuse("there is no command %s, but an experiment: `chorus run %s` runs it",
+                          verb, verb);
+    return cli_refuse("there is no command %s; `chorus help` lists them", TEXT_CLEAN(verb));
 }
 
 static bool is_verb(const char *name)
@@ -90,7 +85,7 @@ static int verb_behind_options(int argc, char **argv)
 static int refuse_before_verb(int argc, char **argv, int verb)
 {
     const char *dropped = NULL;
-    struct text line = {0}, shown = {0};
+    struct text line = {0};
 
     text_addf(&line, "chorus %s", argv[verb]);
     for (int pass = 0; pass < 2; pass++) /* its operands, then what stood before it */
@@ -105,15 +100,12 @@ static int refuse_before_verb(int argc, char **argv, int verb)
             text_add(&line, " ");
             text_add_clean(&line, argv[i]);
         }
-    if (dropped) {
-        text_add_clean(&shown, dropped);
+    if (dropped)
         cli_refuse("%s is an option of the workbench, and a command's own stand behind it: `%s`",
-                   text_str(&shown), text_str(&line));
-    } else {
+                   TEXT_CLEAN(dropped), text_str(&line));
+    else
         cli_refuse("options stand behind the command: `%s`", text_str(&line));
-    }
     text_free(&line);
-    text_free(&shown);
     return err_exit_code(ERR_INPUT);
 }
 

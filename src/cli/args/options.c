@@ -77,18 +77,13 @@ const char *cli_results(void)
 
 int cli_check_results(void)
 {
-    struct text shown = {0};
-    int code = CLI_ON;
-
-    text_add_clean(&shown, cli_results());
     if (io_exists(cli_results()) && !io_is_folder(cli_results()))
-        code = cli_refuse("results cannot lie in %s: it is no folder", text_str(&shown));
-    else if (strcmp(cli_results(), "results") != 0 && !io_exists(cli_results()))
-        code = cli_refuse("there are no results in %s, which is not there (--results DIR and "
+        return cli_refuse("results cannot lie in %s: it is no folder", TEXT_CLEAN(cli_results()));
+    if (strcmp(cli_results(), "results") != 0 && !io_exists(cli_results()))
+        return cli_refuse("there are no results in %s, which is not there (--results DIR and "
                           "CHORUS_RESULTS name the folder)",
-                          text_str(&shown));
-    text_free(&shown);
-    return code;
+                          TEXT_CLEAN(cli_results()));
+    return CLI_ON;
 }
 
 const struct data_places *cli_places(void)
@@ -171,8 +166,7 @@ static int refuse_unknown(const char *verb, const struct cli_option *options, co
 {
     const char *words[64];
     size_t n = 0;
-    struct text shown = {0};
-    const char *near;
+    const char *shown = TEXT_CLEAN(arg), *near;
     char key[32];
 
     for (const struct cli_option *o = options; o && o->name && n + 8 < MEM_COUNT(words); o++)
@@ -184,19 +178,16 @@ static int refuse_unknown(const char *verb, const struct cli_option *options, co
         words[n++] = o->name;
     words[n] = NULL;
     near = text_nearest(arg, words);
-    text_add_clean(&shown, arg);
     if (is_key(verb, arg, key))
         cli_refuse("%s has no option %s: a key of the experiment goes without dashes, as %s=VALUE",
-                   verb, text_str(&shown), key);
+                   verb, shown, key);
     else if (near)
-        cli_refuse("%s has no option %s; did you mean %s?", verb, text_str(&shown), near);
+        cli_refuse("%s has no option %s; did you mean %s?", verb, shown, near);
     else if (!strcmp(verb, "chorus"))
         cli_refuse("chorus has no option %s; `chorus --ascii --help` lists those of the workbench",
-                   text_str(&shown));
+                   shown);
     else
-        cli_refuse("%s has no option %s; `chorus %s --help` lists them", verb, text_str(&shown),
-                   verb);
-    text_free(&shown);
+        cli_refuse("%s has no option %s; `chorus %s --help` lists them", verb, shown, verb);
     return err_exit_code(ERR_INPUT);
 }
 
@@ -258,7 +249,6 @@ int cli_options(const struct cli_usage *usage, const struct cli_option *options,
 bool cli_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *value)
 {
     int64_t got;
-    struct text shown = {0};
 
     if (!text)
         return true;
@@ -266,10 +256,8 @@ bool cli_number(const char *option, const char *text, int64_t least, int64_t mos
         *value = got;
         return true;
     }
-    text_add_clean(&shown, text);
-    cli_refuse("%s %s is not a whole number from %lld to %lld", option, text_str(&shown),
+    cli_refuse("%s %s is not a whole number from %lld to %lld", option, TEXT_CLEAN(text),
                (long long)least, (long long)most);
-    text_free(&shown);
     return false;
 }
 

@@ -101,15 +101,9 @@ void live_draw(const char *lines)
 
 static void sink(void *user, enum log_level level, const char *line)
 {
-    struct text t = {0};
-
     (void)user;
-    if (level < LOG_WARN)
-        return;
-    text_add(&t, "chorus: ");
-    text_add_clean(&t, line);
-    say_line(text_str(&t), false);
-    text_free(&t);
+    if (level >= LOG_WARN)
+        cli_talk("chorus: %s", TEXT_CLEAN(line));
 }
 
 /* A descriptor that is closed would be given to the next file that is opened, and talk would land
@@ -163,12 +157,7 @@ int cli_refuse(const char *fmt, ...)
 
 int cli_fail(const struct err *e)
 {
-    struct text t = {0};
-
-    text_add(&t, "chorus: ");
-    text_add_clean(&t, e->text);
-    say_line(text_str(&t), false);
-    text_free(&t);
+    cli_talk("chorus: %s", TEXT_CLEAN(e->text));
     return err_exit_code(e->code);
 }
 

@@ -168,17 +168,15 @@ static void say_stopped(const struct record_entry *entry, const char *reason, co
 static void say_state(const struct record_entry *entry)
 {
     const struct record_run *run = &entry->run;
-    struct text reason = {0}, folder = {0};
+    const char *reason = TEXT_CLEAN(run->reason);
 
-    text_add_clean(&reason, run->reason);
-    text_add_clean(&folder, entry->folder);
     switch (run->state) {
     case WIRE_DONE:
-        if (reason.n)
-            cli_talk("done: %s", text_str(&reason));
+        if (*reason)
+            cli_talk("done: %s", reason);
         break;
     case WIRE_STOPPED:
-        say_stopped(entry, text_str(&reason), text_str(&folder));
+        say_stopped(entry, reason, TEXT_CLEAN(entry->folder));
         break;
     case WIRE_DIVERGED:
     case WIRE_OOM:
@@ -187,13 +185,11 @@ static void say_state(const struct record_entry *entry)
                  run->state == WIRE_OOM      ? "ran out of memory"
                  : run->state == WIRE_FAILED ? "failed"
                                              : "diverged",
-                 reason.n ? ": " : "", text_str(&reason));
+                 *reason ? ": " : "", reason);
         break;
     default:
         break;
     }
-    text_free(&reason);
-    text_free(&folder);
 }
 
 /* Rows that a sentence takes where the terminal breaks it. */

@@ -94,24 +94,13 @@ static enum err_code read_one(const struct record_entry *run, struct study_run *
 
 void results_say_left_out(const struct record_entry *run, const struct err *why)
 {
-    struct text name = {0}, reason = {0};
-
-    text_add_clean(&name, run->name);
-    text_add_clean(&reason, why->text);
-    cli_talk("chorus: %s is left out: %s", text_str(&name), text_str(&reason));
-    text_free(&name);
-    text_free(&reason);
+    cli_talk("chorus: %s is left out: %s", TEXT_CLEAN(run->name), TEXT_CLEAN(why->text));
 }
 
 static void say_changed(const struct record_entry *run, size_t others)
 {
-    struct text name = {0};
-
-    text_add_clean(&name, run->name);
-    if (others)
-        text_addf(&name, " and %s more", TEXT_COUNT(others));
-    cli_talk("chorus: %s: epochs.csv was changed since it was written", text_str(&name));
-    text_free(&name);
+    cli_talk("chorus: %s%s%s%s: epochs.csv was changed since it was written", TEXT_CLEAN(run->name),
+             others ? " and " : "", others ? TEXT_COUNT(others) : "", others ? " more" : "");
 }
 
 void results_say_changed(const struct record_entry *list, const size_t *order, size_t count)
@@ -150,9 +139,7 @@ static void say_changed_of(const struct study_run *runs, size_t count)
 static enum err_code keep_readable(struct record_entry *list, size_t *count, struct study_run *runs,
                                    struct err *e)
 {
-    struct text name = {0}, why = {0};
     size_t kept = 0, all = *count;
-    bool broken = false;
 
     for (size_t i = 0; i < all; i++) {
         if (read_one(&list[i], runs ? &runs[kept] : NULL, e) == ERR_OK) {
@@ -162,14 +149,11 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
             kept++;
             continue;
         }
-        if (all > 1) {
+        if (all > 1)
             results_say_left_out(&list[i], e);
-        } else if (list[i].broken) {
-            broken = record_check_whole(&list[i], e) != ERR_OK;
-        } else {
-            text_add_clean(&name, list[i].name);
-            text_add_clean(&why, e->text);
-        }
+        else if (record_check_whole(&list[i], e) == ERR_OK)
+            err_set(e, ERR_INPUT, "%s cannot be read: %s", TEXT_CLEAN(list[i].name),
+                    TEXT_CLEAN(e->text));
         record_free_entry(&list[i]);
     }
     *count = kept;
@@ -177,10 +161,6 @@ static enum err_code keep_readable(struct record_entry *list, size_t *count, str
         say_changed_of(runs, kept);
     if (!kept && all > 1)
         err_set(e, ERR_INPUT, "none of these %s runs can be read", TEXT_COUNT(all));
-    else if (!kept && !broken)
-        err_set(e, ERR_INPUT, "%s cannot be read: %s", text_str(&name), text_str(&why));
-    text_free(&name);
-    text_free(&why);
     return kept ? ERR_OK : ERR_INPUT;
 }
 

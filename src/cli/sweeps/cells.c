@@ -60,16 +60,13 @@ static enum err_code check_word(const struct spec_sweep *s, const char *word, st
     const char *value;
     size_t a;
     const struct spec_axis *axis = find_axis(s, word, &value, &a);
-    struct text clean = {0};
 
     for (size_t i = 0; axis && i < axis->values; i++)
         if (is_value(axis, i, value))
             return ERR_OK;
-    text_add_clean(&clean, word);
-    err_set(e, ERR_INPUT, "%.100s: the sweep has %s", text_str(&clean),
-            axis ? "no cell with that value" : "no such key that varies; KEY=VALUE names cells");
-    text_free(&clean);
-    return e->code;
+    return err_set(e, ERR_INPUT, "%.100s: the sweep has %s", TEXT_CLEAN(word),
+                   axis ? "no cell with that value"
+                        : "no such key that varies; KEY=VALUE names cells");
 }
 
 static bool fits(const struct spec_sweep *s, const size_t *place, char **words, int count)

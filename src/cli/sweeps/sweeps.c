@@ -64,7 +64,7 @@ int sweeps_refuse(const char *word)
 {
     char **names = NULL;
     size_t n = 0, named = 0;
-    struct text shown = {0}, there = {0};
+    struct text there = {0};
 
     if (record_sweeps(cli_results(), &names, &n, NULL) != ERR_OK)
         n = 0;
@@ -76,15 +76,13 @@ int sweeps_refuse(const char *word)
         free(names[i]);
     }
     free(names);
-    text_add_clean(&shown, word);
     if (named)
-        cli_refuse("there is no sweep %.60s; there %s %s%s", text_str(&shown),
+        cli_refuse("there is no sweep %.60s; there %s %s%s", TEXT_CLEAN(word),
                    named == 1 ? "is" : "are", text_str(&there), named > MOST_NAMED ? ", ..." : "");
     else
         cli_refuse(
             "there is no sweep %.60s, and no other one yet; `chorus queue%s` lists what waits",
-            text_str(&shown), again());
-    text_free(&shown);
+            TEXT_CLEAN(word), again());
     text_free(&there);
     return err_exit_code(ERR_INPUT);
 }
@@ -150,11 +148,8 @@ void sweeps_say_standing(const char *name, const struct wire_sweep_status *is)
 {
     struct text line = {0};
 
-    text_add(&line, "sweep ");
-    text_add_clean(&line, name);
-    text_add(&line, ": ");
     sweeps_add_standing(is, &line);
-    cli_talk("%s", text_str(&line));
+    cli_talk("sweep %s: %s", TEXT_CLEAN(name), text_str(&line));
     text_free(&line);
 }
 
@@ -198,22 +193,21 @@ int64_t sweeps_left(const struct live_sweep *s)
 int sweeps_refuse_idle(const char *name)
 {
     struct live_sweep *s = sweeps_open(name);
-    struct text shown = {0}, more = {0};
+    const char *shown = TEXT_CLEAN(name);
+    struct text more = {0};
     size_t grid = live_sweep_possible(s);
     bool over = !s->problem && !sweeps_left(s);
 
-    text_add_clean(&shown, name);
     if (over && grid > (size_t)s->is.cells)
         text_addf(&more, " --max-cells %zu", grid);
     if (over && !more.n)
         cli_refuse("nobody works on the sweep %s, and none of its cells is left to run; chorus "
                    "compare %s%s shows what came of them",
-                   text_str(&shown), text_str(&shown), again());
+                   shown, shown, again());
     else
-        cli_refuse("nobody works on the sweep %s; chorus resume %s%s%s goes on", text_str(&shown),
-                   text_str(&shown), again(), text_str(&more));
+        cli_refuse("nobody works on the sweep %s; chorus resume %s%s%s goes on", shown, shown,
+                   again(), text_str(&more));
     text_free(&more);
-    text_free(&shown);
     live_sweep_free(s);
     return err_exit_code(ERR_INPUT);
 }

@@ -335,21 +335,15 @@ static int take_operands(struct choice *c, int argc, char **argv)
 {
     static const char *const usual[LISTS] = {"", "lenet,cnn,mlp,resnet18", "data-parallel,ensemble",
                                              "fp32,bf16,fp64"};
-    struct text backends = {0}, shown = {0};
+    struct text backends = {0};
 
     c->keys = argv + 1;
     for (int i = 1; i < argc; i++) {
         char *equals = strchr(argv[i], '=');
         int k = 0;
 
-        if (!equals) {
-            int code;
-
-            text_add_clean(&shown, argv[i]);
-            code = cli_refuse("bench takes KEY=VALUE, not %s", text_str(&shown));
-            text_free(&shown);
-            return code;
-        }
+        if (!equals)
+            return cli_refuse("bench takes KEY=VALUE, not %s", TEXT_CLEAN(argv[i]));
         while (k < LISTS && (strncmp(argv[i], list_keys[k], (size_t)(equals - argv[i])) ||
                              list_keys[k][equals - argv[i]]))
             k++;
@@ -455,13 +449,8 @@ int cli_bench(int argc, char **argv)
 
     b->seconds = ROW_SECONDS;
     if (code == CLI_ON && seconds &&
-        !(text_to_double(seconds, &b->seconds) && b->seconds >= 0.01 && b->seconds <= 3600)) {
-        struct text shown = {0};
-
-        text_add_clean(&shown, seconds);
-        code = cli_refuse("--seconds %s is not a number from 0.01 to 3600", text_str(&shown));
-        text_free(&shown);
-    }
+        !(text_to_double(seconds, &b->seconds) && b->seconds >= 0.01 && b->seconds <= 3600))
+        code = cli_refuse("--seconds %s is not a number from 0.01 to 3600", TEXT_CLEAN(seconds));
     if (code == CLI_ON)
         code = take_operands(c, argc, argv);
     if (code == CLI_ON)

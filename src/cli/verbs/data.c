@@ -154,11 +154,9 @@ static int list(bool as_json)
         look(&it, set->name ? set->name : "synthetic", set->name ? set : NULL);
         add_row(&t, &it);
         add_object(&json, &it);
-        if (!it.found && !it.e.code) {
-            text_addf(&missing, "%s was looked for in ", it.name);
-            text_add_clean(&missing, text_str(&it.where));
-            text_add(&missing, "\n");
-        }
+        if (!it.found && !it.e.code)
+            text_addf(&missing, "%s was looked for in %s\n", it.name,
+                      TEXT_CLEAN(text_str(&it.where)));
         entry_free(&it);
         if (!set->name)
             break;
@@ -217,11 +215,9 @@ static void add_oddities(struct text *out, const struct data_check *check)
         if (!check->train.of_class[k] || !check->test.of_class[k]) {
             if (++odd > ODD_SHOWN)
                 continue;
-            text_addf(out, "odd: class %d%s", k, set->class_names ? " (" : "");
-            if (set->class_names) {
-                text_add_clean(out, name);
-                text_add(out, ")");
-            }
+            text_addf(out, "odd: class %d", k);
+            if (set->class_names)
+                text_addf(out, " (%s)", TEXT_CLEAN(name));
             text_addf(out, " has no %s images\n",
                       check->train.of_class[k]  ? "test"
                       : check->test.of_class[k] ? "training"
@@ -241,11 +237,9 @@ static void add_oddities(struct text *out, const struct data_check *check)
             "there again under another label");
     add_odd(out, set, "test", check->test.in_training, true, "among the training images");
     add_odd(out, set, "test", check->test.contradicting, true, "there again under another label");
-    if (check->unscaled) {
-        text_add(out, "odd: ");
-        text_add_clean(out, check->unscaled);
-        text_add(out, "; normalize=none takes the numbers as they are\n");
-    }
+    if (check->unscaled)
+        text_addf(out, "odd: %s; normalize=none takes the numbers as they are\n",
+                  TEXT_CLEAN(check->unscaled));
 }
 
 static void add_range(struct text *out, const char *part, const struct data_check_part *p,
@@ -263,19 +257,15 @@ static void add_report(struct text *out, const struct data_check *check, const c
     size_t before;
 
     net_shape_text(&set->shape, shape);
-    text_add_clean(out, data);
     if (!strcmp(noun(set), "row"))
         snprintf(shape, sizeof shape, "%d column%s", set->shape.c, text_s(set->shape.c));
-    text_addf(out, ": %s training and %s test %ss of %s, %d classes\n",
+    text_addf(out, "%s: %s training and %s test %ss of %s, %d classes\n", TEXT_CLEAN(data),
               text_count(train, set->train.count), text_count(test, set->test.count), noun(set),
               shape, set->classes);
     if (check->label)
         text_addf(out, "%-8s %s\n", "labels", check->label);
-    if (set->note) {
-        text_addf(out, "%-8s ", "note");
-        text_add_clean(out, set->note);
-        text_add(out, "\n");
-    }
+    if (set->note)
+        text_addf(out, "%-8s %s\n", "note", TEXT_CLEAN(set->note));
     add_range(out, "training", &check->train, set->train.bytes != NULL);
     add_range(out, "test", &check->test, set->train.bytes != NULL);
     text_addf(out, "checksum %s\n\n", set->checksum);
@@ -385,19 +375,14 @@ static int fetch_set(const char *name, const char *from)
 {
     const struct data_known *set = data_known_find(name);
     struct data_fetch how = {.from = from};
-    struct text shown = {0};
     enum err_code code;
     char *folder;
     struct err e;
-    int fetched;
+    int fetched, exit_code;
 
-    if (!set) {
-        text_add_clean(&shown, name);
-        cli_refuse("data fetch %s: the sets that can be fetched are fashion-mnist and mnist",
-                   text_str(&shown));
-        text_free(&shown);
-        return err_exit_code(ERR_INPUT);
-    }
+    if (!set)
+        return cli_refuse("data fetch %s: the sets that can be fetched are fashion-mnist and mnist",
+                          TEXT_CLEAN(name));
     if (data_place_of_user(name, &folder, &e) != ERR_OK)
         return cli_fail(&e);
     if (cli_terminal(STDERR_FILENO))
@@ -405,20 +390,13 @@ static int fetch_set(const char *name, const char *from)
     code = data_fetch(set, &how, &fetched, &e);
     if (how.progress)
         live_draw(NULL);
-    if (code == ERR_OK) {
-        text_add_clean(&shown, folder);
-        if (fetched)
-            cli_talk("%s: %d file%s fetched, every checksum is right", name, fetched,
-                     text_s(fetched));
-        else
-            cli_talk("%s: all there already, every checksum is right", name);
-    }
+    if (code == ERR_OK && fetched)
+        cli_talk("%s: %d file%s fetched, every checksum is right", name, fetched, text_s(fetched));
+    else if (code == ERR_OK)
+        cli_talk("%s: all there already, every checksum is right", name);
+    exit_code = code == ERR_OK ? cli_printf("%s\n", TEXT_CLEAN(folder)) : cli_fail(&e);
     free(folder);
-    if (code != ERR_OK)
-        return cli_fail(&e);
-    code = (enum err_code)cli_printf("%s\n", text_str(&shown));
-    text_free(&shown);
-    return (int)code;
+    return exit_code;
 }
 
 int cli_data(int argc, char **argv)
@@ -432,7 +410,6 @@ int cli_data(int argc, char **argv)
     };
     int code = cli_options(&usage, options, &argc, argv);
     const char *what = argc > 1 ? argv[1] : NULL;
-    struct text shown = {0};
 
     if (code != CLI_ON)
         return code;
@@ -450,8 +427,5 @@ int cli_data(int argc, char **argv)
             return cli_refuse("data fetch takes one name: fashion-mnist or mnist");
         return fetch_set(argv[2], from);
     }
-    text_add_clean(&shown, what);
-    cli_refuse("data %s: it knows check and fetch", text_str(&shown));
-    text_free(&shown);
-    return err_exit_code(ERR_INPUT);
+    return cli_refuse("data %s: it knows check and fetch", TEXT_CLEAN(what));
 }

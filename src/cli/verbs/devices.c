@@ -92,11 +92,8 @@ static void add_version(struct text *out, const char *name, int version, int tho
 /* One that is not there, why, and what lacks then. */
 static void add_lacking(struct text *out, const char *name, const char *why, const char *then)
 {
-    if (!*why)
-        return;
-    text_addf(out, "         no %s: ", name);
-    text_add_clean(out, why);
-    text_addf(out, "; %s\n", then);
+    if (*why)
+        text_addf(out, "         no %s: %s; %s\n", name, TEXT_CLEAN(why), then);
 }
 
 static void add_gpus(struct text *out, const struct cuda_survey *s)
@@ -104,18 +101,15 @@ static void add_gpus(struct text *out, const struct cuda_survey *s)
     char bytes[TEXT_NUMBER_ROOM];
 
     if (!s->gpus) {
-        text_add(out, "CUDA     no CUDA device: ");
-        text_add_clean(out, s->reason);
-        text_add(out, "\n");
+        text_addf(out, "CUDA     no CUDA device: %s\n", TEXT_CLEAN(s->reason));
         return;
     }
     for (int i = 0; i < s->gpus; i++) {
         const struct cuda_gpu *g = &s->gpu[i];
 
-        text_addf(out, "%s %d  ", i ? "         GPU" : "CUDA     GPU", i);
-        text_add_clean(out, g->name);
-        text_addf(out, ", %s of memory, compute capability %d.%d", text_bytes(bytes, g->memory),
-                  g->major, g->minor);
+        text_addf(out, "%s %d  %s, %s of memory, compute capability %d.%d",
+                  i ? "         GPU" : "CUDA     GPU", i, TEXT_CLEAN(g->name),
+                  text_bytes(bytes, g->memory), g->major, g->minor);
         if (!g->usable)
             text_addf(out, "; not usable: %s", g->why);
         text_add(out, "\n");

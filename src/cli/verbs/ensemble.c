@@ -310,9 +310,8 @@ static int print(const struct average *j, const struct text *folder, bool csv, b
             text_add(&out, "\n");
             cli_study_text(&pairs, NULL, STDOUT_FILENO, &out);
         }
-        text_add(&out, folder->n ? "\n" : "");
-        text_add_clean(&out, text_str(folder));
-        text_add(&out, folder->n ? "\n" : "");
+        if (folder->n)
+            text_addf(&out, "\n%s\n", TEXT_CLEAN(text_str(folder)));
     }
     code = cli_print(&out);
     study_table_free(&members);

@@ -68,7 +68,6 @@ int cli_help(int argc, char **argv)
         "  chorus help keys    all keys of an experiment\n"
         "  chorus help lists   lists of values, which make a sweep\n"};
     const char *near;
-    struct text shown = {0};
     int on = cli_options(&help, NULL, &argc, argv);
 
     if (on != CLI_ON)
@@ -86,13 +85,10 @@ int cli_help(int argc, char **argv)
     near = cli_nearest_verb(argv[1]);
     if (!near)
         near = spec_key_near(argv[1]);
-    text_add_clean(&shown, argv[1]);
     if (near)
-        cli_refuse("there is no command or key named %s; did you mean %s?", text_str(&shown), near);
-    else
-        cli_refuse(
-            "there is no command or key named %s; `chorus help` and `chorus help keys` list them",
-            shown.n ? text_str(&shown) : "''");
-    text_free(&shown);
-    return err_exit_code(ERR_INPUT);
+        return cli_refuse("there is no command or key named %s; did you mean %s?",
+                          TEXT_CLEAN(argv[1]), near);
+    return cli_refuse(
+        "there is no command or key named %s; `chorus help` and `chorus help keys` list them",
+        *argv[1] ? TEXT_CLEAN(argv[1]) : "''");
 }

@@ -153,12 +153,9 @@ static void add_problems(struct text *out, const struct record_entry *list, cons
 {
     for (size_t i = 0; i < count; i++) {
         const struct record_entry *entry = &list[order[i]];
-        if (!entry->broken)
-            continue;
-        text_add_clean(out, entry->name);
-        text_add(out, " is broken: ");
-        text_add_clean(out, entry->problem);
-        text_add(out, "\n");
+        if (entry->broken)
+            text_addf(out, "%s is broken: %s\n", TEXT_CLEAN(entry->name),
+                      TEXT_CLEAN(entry->problem));
     }
 }
 
@@ -353,11 +350,11 @@ static void add_json(struct text *out, const struct record_entry *list, const si
 
 static void say_empty(int argc, char **argv, const struct wish *w)
 {
-    struct text where = {0}, asked = {0};
+    const char *where = TEXT_CLEAN(cli_results());
+    struct text asked = {0};
     struct record_entry *list;
     size_t count = 0;
 
-    text_add_clean(&where, cli_results());
     for (int i = 1; i < argc; i++) {
         text_add(&asked, " ");
         text_add_clean(&asked, argv[i]);
@@ -365,16 +362,14 @@ static void say_empty(int argc, char **argv, const struct wish *w)
     if (record_list(cli_results(), &list, &count, NULL) == ERR_OK)
         record_free_list(list, count);
     if (count == 0)
-        cli_talk("no runs in %s%s (--results DIR and CHORUS_RESULTS name another folder)",
-                 text_str(&where), io_exists(cli_results()) ? "" : ", which is not there");
+        cli_talk("no runs in %s%s (--results DIR and CHORUS_RESULTS name another folder)", where,
+                 io_exists(cli_results()) ? "" : ", which is not there");
     else if (argc > 1)
         cli_talk("none of the %s run%s in %s matches%s%s%s", TEXT_COUNT(count), text_s(count),
-                 text_str(&where), text_str(&asked), w->since ? ", since " : "",
-                 w->since ? w->since : "");
+                 where, text_str(&asked), w->since ? ", since " : "", w->since ? w->since : "");
     else
         cli_talk("none of the %s run%s in %s began since %s", TEXT_COUNT(count), text_s(count),
-                 text_str(&where), w->since ? w->since : "then");
-    text_free(&where);
+                 where, w->since ? w->since : "then");
     text_free(&asked);
 }
 
@@ -473,7 +468,6 @@ int cli_ls(int argc, char **argv)
         {"--json", NULL, "objects with the names of run.csv", &w.json},
         {NULL, NULL, NULL, NULL},
     };
-    struct text shown = {0};
     double since = 0;
     int code = cli_options(&usage, options, &argc, argv);
 
@@ -481,13 +475,9 @@ int cli_ls(int argc, char **argv)
         return code;
     if (!cli_number("-n", number, 1, INT32_MAX, &w.n))
         return err_exit_code(ERR_INPUT);
-    if (w.since && !cli_moment(w.since, clock_wall(), &since)) {
-        text_add_clean(&shown, w.since);
-        code = cli_refuse("--since %s is no time: today, yesterday, 90min, 3h, 2d, 2026-11-20 or "
+    if (w.since && !cli_moment(w.since, clock_wall(), &since))
+        return cli_refuse("--since %s is no time: today, yesterday, 90min, 3h, 2d, 2026-11-20 or "
                           "2026-11-20T10:15 (UTC)",
-                          text_str(&shown));
-        text_free(&shown);
-        return code;
-    }
+                          TEXT_CLEAN(w.since));
     return list_runs(argc, argv, &w, since);
 }

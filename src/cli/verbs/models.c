@@ -237,7 +237,7 @@ static void add_json(struct text *out, const struct net *net, const char *model)
 
 static int show_model(const char *model, const struct net_wants *wants, bool as_json)
 {
-    struct text out = {0}, about = {0}, name = {0};
+    struct text out = {0}, about = {0};
     struct net *net;
     struct err e;
     int code;
@@ -248,8 +248,7 @@ static int show_model(const char *model, const struct net_wants *wants, bool as_
         add_json(&out, net, model);
     } else {
         add_summary(&about, net);
-        text_add_clean(&name, model);
-        text_add(&out, text_str(&name));
+        text_add_clean(&out, model);
         if (about.n) {
             text_add(&out, ": ");
             text_add_clean(&out, text_str(&about));
@@ -260,7 +259,6 @@ static int show_model(const char *model, const struct net_wants *wants, bool as_
     code = cli_print(&out);
     text_free(&out);
     text_free(&about);
-    text_free(&name);
     net_free(net);
     return code;
 }
@@ -290,17 +288,11 @@ static enum err_code read_params(struct spec *spec, int argc, char **argv, struc
 {
     for (int i = 2; i < argc; i++) {
         char *equals = strchr(argv[i], '=');
-        struct text shown = {0};
-        enum err_code code;
 
-        if (!equals || strncmp(argv[i], "model.", 6) != 0) {
-            text_add_clean(&shown, argv[i]);
-            code = err_set(e, ERR_INPUT,
+        if (!equals || strncmp(argv[i], "model.", 6) != 0)
+            return err_set(e, ERR_INPUT,
                            "models takes one model and its model.NAME=VALUE, not %.200s too",
-                           text_str(&shown));
-            text_free(&shown);
-            return code;
-        }
+                           TEXT_CLEAN(argv[i]));
         *equals = 0;
         TRY(spec_set(spec, argv[i], equals + 1, "command line", NULL, e));
     }
@@ -331,15 +323,9 @@ int cli_models(int argc, char **argv)
 
     if (code != CLI_ON)
         return code;
-    if (shape && !read_shape(shape, &wants.input)) {
-        struct text shown = {0};
-
-        text_add_clean(&shown, shape);
-        code = cli_refuse("--shape %.100s is not a shape like 28x28x1: height, width, channels",
-                          text_str(&shown));
-        text_free(&shown);
-        return code;
-    }
+    if (shape && !read_shape(shape, &wants.input))
+        return cli_refuse("--shape %.100s is not a shape like 28x28x1: height, width, channels",
+                          TEXT_CLEAN(shape));
     if (!cli_number("--classes", classes, 1, 1 << 20, &count))
         return err_exit_code(ERR_INPUT);
     wants.classes = (int)count;

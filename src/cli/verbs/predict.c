@@ -352,7 +352,6 @@ static int predict(const struct record_entry *run, struct wish *w)
 {
     struct study_answers p;
     char *path = predictions_path(run);
-    struct text shown = {0};
     struct err e;
     int code;
 
@@ -366,18 +365,13 @@ static int predict(const struct record_entry *run, struct wish *w)
             code = err_exit_code(ERR_INPUT);
         } else {
             code = show(&p, run, w, path);
-            text_add_clean(&shown, path);
-            if (!kept) { /* nobody asked for that file: without it they are made again */
-                text_clear(&shown);
-                text_add_clean(&shown, e.text);
-                cli_talk("the predictions could not be kept: %s", text_str(&shown));
-            } else if (!w->json && !w->csv) {
-                cli_talk("all of them: %s", text_str(&shown));
-            }
+            if (!kept) /* nobody asked for that file: without it they are made again */
+                cli_talk("the predictions could not be kept: %s", TEXT_CLEAN(e.text));
+            else if (!w->json && !w->csv)
+                cli_talk("all of them: %s", TEXT_CLEAN(path));
         }
         study_answers_free(&p);
     }
-    text_free(&shown);
     free(path);
     return code;
 }

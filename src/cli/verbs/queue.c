@@ -42,7 +42,7 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
 
     cli_table_start(&table, "-number|name|what");
     for (size_t i = 0; i < n; i++) {
-        struct text what = {0}, apart = {0};
+        struct text what = {0};
         const char *kind;
         size_t cells;
 
@@ -54,11 +54,9 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
         cli_table_add(&table, list[i].name);
         if (queue_options(&list[i]).resume[0]) /* it is told apart by its run */
             label[i][0] = 0;
-        text_add_clean(&apart, label[i]);
-        cli_table_addf(&table, "%s%s%s%s%s", !strcmp(kind, "broken") ? "broken: " : "",
-                       text_str(&apart), apart.n ? "; " : "", text_str(&what),
+        cli_table_addf(&table, "%s%s%s%s%s", !strcmp(kind, "broken") ? "broken: " : "", label[i],
+                       label[i][0] ? "; " : "", text_str(&what),
                        queue_wants_alone(&list[i]) ? ", alone on this machine" : "");
-        text_free(&apart);
         text_free(&what);
     }
     cli_table_fit(&table, cli_limit(STDOUT_FILENO), (const char *const[]){NULL}, "what", false);
@@ -70,7 +68,7 @@ static void add_table(struct text *out, const struct record_queued *list, size_t
 static int list(bool json, bool quiet)
 {
     struct record_queued *items;
-    struct text out = {0}, shown = {0};
+    struct text out = {0};
     struct err e;
     size_t n;
     int code = cli_check_results();
@@ -92,15 +90,13 @@ static int list(bool json, bool quiet)
     }
     if (out.n)
         code = cli_print(&out);
-    if (!n && !quiet) {
-        text_add_clean(&shown, cli_results());
-        cli_talk("nothing waits in %s/queue; `chorus run --queue` adds to it", text_str(&shown));
-    } else if (!json && !quiet) {
+    if (!n && !quiet)
+        cli_talk("nothing waits in %s/queue; `chorus run --queue` adds to it",
+                 TEXT_CLEAN(cli_results()));
+    else if (!json && !quiet)
         queue_say_taker(items);
-    }
     record_queue_free(items, n);
     text_free(&out);
-    text_free(&shown);
     return code;
 }
 
@@ -110,7 +106,6 @@ static int list(bool json, bool quiet)
 static enum err_code find(const char *word, struct record_queued *items, size_t n, size_t *at,
                           struct err *e)
 {
-    struct text shown = {0};
     int64_t number;
     size_t found = 0;
 
@@ -127,16 +122,13 @@ static enum err_code find(const char *word, struct record_queued *items, size_t 
         }
     if (found == 1)
         return ERR_OK;
-    text_add_clean(&shown, word);
     if (found)
-        err_set(e, ERR_INPUT, "%s of those that wait are named %.60s: name one by its number",
-                TEXT_COUNT(found), text_str(&shown));
-    else
-        err_set(e, ERR_INPUT,
-                "nothing of number or name %.60s waits; `chorus queue%s` lists what does",
-                shown.n ? text_str(&shown) : "''", again());
-    text_free(&shown);
-    return e->code;
+        return err_set(e, ERR_INPUT,
+                       "%s of those that wait are named %.60s: name one by its number",
+                       TEXT_COUNT(found), TEXT_CLEAN(word));
+    return err_set(e, ERR_INPUT,
+                   "nothing of number or name %.60s waits; `chorus queue%s` lists what does",
+                   *word ? TEXT_CLEAN(word) : "''", again());
 }
 
 /* "2..5", "3..", "..4": numbers, of which some may be gone. */
@@ -233,13 +225,10 @@ static void say_place(const struct record_queued *item)
     while (at < n && items[at].id != item->id)
         at++;
     if (at < n) {
-        text_add_clean(&line, items[at].name);
-        text_add(&line, " is now ");
+        text_addf(&line, "%s is now ", TEXT_CLEAN(items[at].name));
         cells_add_place(&line, at + 1, n);
-        if (at) {
-            text_add(&line, ", behind ");
-            text_add_clean(&line, items[at - 1].name);
-        }
+        if (at)
+            text_addf(&line, ", behind %s", TEXT_CLEAN(items[at - 1].name));
         cli_talk("%s", text_str(&line));
     }
     record_queue_free(items, n);
@@ -249,21 +238,16 @@ static void say_place(const struct record_queued *item)
 static int move(const char *word, const char *places, bool quiet, bool json)
 {
     struct record_queued *items;
-    struct text shown = {0};
     struct err e;
     size_t n, at = 0;
     int64_t by;
     int code = 0;
 
-    if (!read_by(places, &by)) {
-        text_add_clean(&shown, places);
-        code =
-            cli_refuse("queue move %.60s: by so many places, 2 later or -2 earlier; or up, down, "
-                       "first, last",
-                       text_str(&shown));
-        text_free(&shown);
-        return code;
-    }
+    if (!read_by(places, &by))
+        return cli_refuse(
+            "queue move %.60s: by so many places, 2 later or -2 earlier; or up, down, "
+            "first, last",
+            TEXT_CLEAN(places));
     if (record_queue_list(cli_results(), &items, &n, &e) != ERR_OK)
         return cli_fail(&e);
     if (find(word, items, n, &at, &e) != ERR_OK ||
@@ -304,9 +288,7 @@ static int run_in_background(bool quiet)
 static int dispatch(int argc, char **argv, const char *places, bool bad_before, bool quiet,
                     bool json)
 {
-    struct text shown = {0};
     char sweep[128];
-    int code;
 
     if (argc == 1)
         return list(json, quiet);
@@ -331,10 +313,7 @@ static int dispatch(int argc, char **argv, const char *places, bool bad_before, 
                    : cli_refuse(
                          "queue move needs a number and by how many places: queue move 3 -1");
     }
-    text_add_clean(&shown, argv[1]);
-    code = cli_refuse("queue knows run, rm and move, not %.60s", text_str(&shown));
-    text_free(&shown);
-    return code;
+    return cli_refuse("queue knows run, rm and move, not %.60s", TEXT_CLEAN(argv[1]));
 }
 
 int cli_queue(int argc, char **argv)

@@ -94,43 +94,40 @@ static bool read_operands(struct resume *r, int argc, char **argv)
 
 static void say_end(const struct record_run *run, const char *name)
 {
-    struct text by = {0};
-
-    text_add_clean(&by, run->reason); /* such as max_steps, which more epochs do not change */
-    cli_talk(by.n ? "%s is finished: %lld epoch%s, ended by %s; more epochs change nothing"
-                  : "%s is finished: %lld epoch%s%s; epochs=N with a larger N goes on",
-             name, (long long)run->epochs_done, text_s(run->epochs_done), text_str(&by));
-    text_free(&by);
+    /* a reason is such as max_steps, which more epochs do not change */
+    cli_talk(run->reason[0]
+                 ? "%s is finished: %lld epoch%s, ended by %s; more epochs change nothing"
+                 : "%s is finished: %lld epoch%s%s; epochs=N with a larger N goes on",
+             name, (long long)run->epochs_done, text_s(run->epochs_done), TEXT_CLEAN(run->reason));
 }
 
 /* CLI_ON: there is something to do. */
 static int say_finished(const struct record_entry *entry, const struct resume *r)
 {
     const struct record_run *run = &entry->run;
-    struct text name = {0};
+    const char *name = TEXT_CLEAN(entry->name);
     int code = CLI_ON;
     struct err e;
 
-    text_add_clean(&name, entry->name);
     if (record_check_whole(entry, &e) != ERR_OK) {
         code = cli_fail(&e);
     } else if (entry->live) {
-        code = cli_refuse("%s is run by process %lld; chorus watch %s%s follows it",
-                          text_str(&name), (long long)run->pid, text_str(&name), again());
+        code = cli_refuse("%s is run by process %lld; chorus watch %s%s follows it", name,
+                          (long long)run->pid, name, again());
     } else if (study_entry_is_average(entry)) {
         code =
             cli_refuse("%s is an average of runs, which cannot be trained on: go on with the runs "
                        "themselves and average them again",
-                       text_str(&name));
+                       name);
     } else if (r->epochs_given && r->epochs < run->spec.epochs) {
-        code = cli_refuse("%s has epochs = %lld: resume can make that more, not %lld",
-                          text_str(&name), (long long)run->spec.epochs, (long long)r->epochs);
+        code = cli_refuse("%s has epochs = %lld: resume can make that more, not %lld", name,
+                          (long long)run->spec.epochs, (long long)r->epochs);
     } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->spec.epochs) &&
                !record_rows_changed(entry)) {
         struct text out = {0};
 
         if (!r->quiet)
-            say_end(run, text_str(&name));
+            say_end(run, name);
         if (r->json)
             cli_json_run(&out, run);
         else
@@ -139,7 +136,6 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
         code = cli_print(&out);
         text_free(&out);
     }
-    text_free(&name);
     return code;
 }
 
@@ -206,7 +202,6 @@ static enum err_code find_choice(const struct resume *r, struct record_entry *en
 /* Without a name the newest unfinished run; where all are done, the newest, which says so. */
 static enum err_code find(const struct resume *r, struct record_entry *entry, struct err *e)
 {
-    struct text name = {0};
     struct err none;
 
     if (r->count)
@@ -219,13 +214,11 @@ static enum err_code find(const struct resume *r, struct record_entry *entry, st
         return e->code;
     if (entry->broken || entry->live || entry->run.state == WIRE_DONE)
         return ERR_OK;
-    text_add_clean(&name, entry->name);
     err_set(e, ERR_INPUT,
             "there is no unfinished run in %s: the newest ended as %s; chorus resume %s%s tries it "
             "again",
-            cli_results(), wire_state_words(entry->run.state), text_str(&name), again());
+            cli_results(), wire_state_words(entry->run.state), TEXT_CLEAN(entry->name), again());
     record_free_entry(entry);
-    text_free(&name);
     return ERR_INPUT;
 }
 
@@ -295,12 +288,8 @@ static void tell_others(const struct resume *r, const char *sweep)
 /* Nobody named it: why that one. */
 static void say_choice(const struct resume *r, const char *name, const char *what, const char *why)
 {
-    struct text shown = {0};
-
-    text_add_clean(&shown, name);
     if (!r->quiet && !r->json)
-        cli_talk("%s%s goes on:%s", what, text_str(&shown), why);
-    text_free(&shown);
+        cli_talk("%s%s goes on:%s", what, TEXT_CLEAN(name), why);
 }
 
 static int resume(const struct resume *r)

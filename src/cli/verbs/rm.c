@@ -58,31 +58,28 @@ static int ask(const struct record_entry *list, size_t count)
 /* For a shell. */
 static void add_quoted(struct text *out, const char *path)
 {
-    struct text clean = {0};
     bool plain = true;
 
-    text_add_clean(&clean, path);
-    for (const char *s = text_str(&clean); *s; s++)
+    path = TEXT_CLEAN(path);
+    for (const char *s = path; *s; s++)
         plain = plain &&
                 (*s == '/' || *s == '.' || *s == '-' || *s == '_' || *s == '+' ||
                  (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z'));
     if (plain) {
-        text_add(out, text_str(&clean));
+        text_add(out, path);
     } else {
         text_add(out, "'");
-        for (const char *s = text_str(&clean); *s; s++)
+        for (const char *s = path; *s; s++)
             text_add_n(out, *s == '\'' ? "'\\''" : s, *s == '\'' ? 4 : 1);
         text_add(out, "'");
     }
-    text_free(&clean);
 }
 
 static void say_moved(const struct record_entry *entry, const char *to)
 {
     struct text line = {0};
 
-    text_add_clean(&line, entry->name);
-    text_add(&line, " is in the trash; undo: mv ");
+    text_addf(&line, "%s is in the trash; undo: mv ", TEXT_CLEAN(entry->name));
     add_quoted(&line, to);
     text_add(&line, " ");
     add_quoted(&line, entry->folder);
@@ -97,15 +94,10 @@ static void say_cells(const struct record_entry *list, const bool *waits, size_t
 
     for (size_t i = 0; i < count; i++) {
         const char *sweep = waits[i] ? list[i].run.sweep : last;
-        struct text line = {0};
 
-        if (strcmp(sweep, last) != 0) {
-            text_add(&line, "the sweep ");
-            text_add_clean(&line, sweep);
-            text_add(&line, " runs what was removed again, when it goes on");
-            cli_talk("%s", text_str(&line));
-        }
-        text_free(&line);
+        if (strcmp(sweep, last) != 0)
+            cli_talk("the sweep %s runs what was removed again, when it goes on",
+                     TEXT_CLEAN(sweep));
         last = sweep;
     }
 }

@@ -159,17 +159,10 @@ static int check_options(const struct options *o, bool varies, struct sweep_wish
         return cli_refuse("run %s is for a sweep, and no key has a list of values here "
                           "(such as lr=0.05,0.1)",
                           odd);
-    if (o->order && strcmp(o->order, "grid") != 0 && strcmp(o->order, "spread") != 0) {
-        struct text shown = {0};
-        int code;
-
-        text_add_clean(&shown, o->order);
-        code = cli_refuse("run --order %.60s: allowed: spread (corners and centre first), grid (as "
+    if (o->order && strcmp(o->order, "grid") != 0 && strcmp(o->order, "spread") != 0)
+        return cli_refuse("run --order %.60s: allowed: spread (corners and centre first), grid (as "
                           "the lists stand)",
-                          text_str(&shown));
-        text_free(&shown);
-        return code;
-    }
+                          TEXT_CLEAN(o->order));
     wish->order = o->order && !strcmp(o->order, "grid") ? SWEEP_GRID : SWEEP_SPREAD;
     if (!cli_number("run --max-cells", o->max_cells, 1, SPEC_MOST_CELLS, &wish->max_cells) ||
         !cli_number("run --jobs", o->jobs, 1, 1024, &wish->jobs))

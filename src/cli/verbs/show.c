@@ -32,11 +32,8 @@ static const struct cli_usage usage = {
 
 static void add_line(struct text *out, const char *name, const char *value)
 {
-    if (!*value)
-        return;
-    text_addf(out, "  %-16s ", name);
-    text_add_clean(out, value);
-    text_add(out, "\n");
+    if (*value)
+        text_addf(out, "  %-16s %s\n", name, TEXT_CLEAN(value));
 }
 
 /* A column of run.csv under its own name, left out where it is empty. */
@@ -227,9 +224,7 @@ static bool read_sheet(struct text *out, const char *folder, const char *file, s
 
     if (record_read_sheet(folder, file, s, &e) == ERR_OK)
         return true;
-    text_addf(out, "\n%s.csv cannot be read: ", file);
-    text_add_clean(out, e.text);
-    text_add(out, "\n");
+    text_addf(out, "\n%s.csv cannot be read: %s\n", file, TEXT_CLEAN(e.text));
     return false;
 }
 
@@ -271,8 +266,7 @@ static void add_entry(struct text *out, const struct record_entry *entry)
                                           "network_hash",   "data_hash",
                                           "plans",          NULL};
 
-    text_add_clean(out, entry->name);
-    text_add(out, "\n");
+    text_addf(out, "%s\n", TEXT_CLEAN(entry->name));
     add_state(out, entry);
     add_settings(out, entry);
     text_add(out, "\nmachine\n");

@@ -34,13 +34,7 @@ static const struct cli_usage note_usage = {
 
 static int refuse_tag(const char *arg, const char *why)
 {
-    struct text shown = {0};
-    int code;
-
-    text_add_clean(&shown, arg);
-    code = cli_refuse("%s: %s", text_str(&shown), why);
-    text_free(&shown);
-    return code;
+    return cli_refuse("%s: %s", TEXT_CLEAN(arg), why);
 }
 
 static bool is_change(const char *arg)
@@ -93,7 +87,7 @@ static int take_changes(int *argc, char **argv, char **changes, size_t *count)
 /* One run: a tag a line. Several: a table. */
 static int print_tags(const struct record_entry *list, size_t count)
 {
-    struct text out = {0}, name = {0};
+    struct text out = {0};
     struct cli_table t;
     int code;
 
@@ -101,15 +95,12 @@ static int print_tags(const struct record_entry *list, size_t count)
         for (const char *at = list[0].run.tags; *at; at += strspn(at, " ")) {
             size_t n = strcspn(at, " ");
             char *tag = mem_text_n(at, n);
-            text_add_clean(&out, tag);
-            text_add(&out, "\n");
+            text_addf(&out, "%s\n", TEXT_CLEAN(tag));
             free(tag);
             at += n;
         }
-        if (!out.n) {
-            text_add_clean(&name, list[0].name);
-            cli_talk("%s has no tags", text_str(&name));
-        }
+        if (!out.n)
+            cli_talk("%s has no tags", TEXT_CLEAN(list[0].name));
     } else {
         cli_table_start(&t, "run|tags");
         for (size_t i = 0; i < count; i++) {
@@ -122,7 +113,6 @@ static int print_tags(const struct record_entry *list, size_t count)
     }
     code = cli_print(&out);
     text_free(&out);
-    text_free(&name);
     return code;
 }
 
@@ -130,7 +120,7 @@ static int print_tags(const struct record_entry *list, size_t count)
 static int change_tags(const struct record_entry *list, size_t count, char *const *changes,
                        size_t change_count)
 {
-    struct text line = {0}, name = {0};
+    struct text line = {0};
     size_t changed = 0;
     struct err e = {0};
     int code = 0;
@@ -147,13 +137,10 @@ static int change_tags(const struct record_entry *list, size_t count, char *cons
         }
     }
     if (changed == 1 && count == 1)
-        text_add_clean(&name, list[0].name);
-    else
-        text_addf(&name, "%s run%s", TEXT_COUNT(changed), text_s(changed));
-    if (changed)
-        cli_talk("%s: %s", text_str(&name), text_str(&line) + 4);
+        cli_talk("%s: %s", TEXT_CLEAN(list[0].name), text_str(&line) + 4);
+    else if (changed)
+        cli_talk("%s run%s: %s", TEXT_COUNT(changed), text_s(changed), text_str(&line) + 4);
     text_free(&line);
-    text_free(&name);
     return code;
 }
 
@@ -206,18 +193,10 @@ static bool make_note(struct text *line, int argc, char **argv)
 
 static int print_note(const struct record_entry *entry)
 {
-    struct text out = {0};
-    int code;
-
-    text_add_clean(&out, entry->run.note[0] ? entry->run.note : entry->name);
-    if (entry->run.note[0]) {
-        code = cli_printf("%s\n", text_str(&out));
-    } else {
-        cli_talk("%s has no note", text_str(&out));
-        code = 0;
-    }
-    text_free(&out);
-    return code;
+    if (entry->run.note[0])
+        return cli_printf("%s\n", TEXT_CLEAN(entry->run.note));
+    cli_talk("%s has no note", TEXT_CLEAN(entry->name));
+    return 0;
 }
 
 int cli_note(int argc, char **argv)

@@ -46,7 +46,7 @@ static enum err_code read_and_pack(const char *folder, const char *at, int membe
 
 static void say_written(const char *file, const struct safetensors *s, const struct record_pack *p)
 {
-    struct text name = {0}, where = {0};
+    struct text where = {0};
     char bytes[TEXT_NUMBER_ROOM];
     int64_t epoch, step;
     uint64_t size = 0;
@@ -57,10 +57,8 @@ static void say_written(const char *file, const struct safetensors *s, const str
         record_unpack_int(s, RECORD_NOTE_STEP, &step))
         text_addf(&where, " after %lld epoch%s, %lld step%s", (long long)epoch, text_s(epoch),
                   (long long)step, text_s(step));
-    text_add_clean(&name, file);
-    cli_talk("%s: the weights%s, %zu tensors, %s", text_str(&name), text_str(&where), p->tensors,
+    cli_talk("%s: the weights%s, %zu tensors, %s", TEXT_CLEAN(file), text_str(&where), p->tensors,
              text_bytes(bytes, size));
-    text_free(&name);
     text_free(&where);
 }
 

@@ -147,16 +147,13 @@ static void cell_of(const struct average *a, char out[17])
 bool average_find_earlier(const struct average *a, struct text *folder)
 {
     char cell[17], name[256];
-    struct text shown = {0};
     bool found;
 
     cell_of(a, cell);
     found = record_find_done(cli_results(), cell, name, sizeof name);
     if (found) {
         text_addf(folder, "%s/%s", cli_results(), name);
-        text_add_clean(&shown, name);
-        cli_talk("these runs were averaged before: %s", text_str(&shown));
-        text_free(&shown);
+        cli_talk("these runs were averaged before: %s", TEXT_CLEAN(name));
     }
     return found;
 }

@@ -321,17 +321,15 @@ static enum err_code write_all(struct export_job *x, const struct record_entry *
 
 static int say_written(const struct export_job *x, const char *path, bool wide)
 {
-    struct text shown = {0};
+    const char *shown = TEXT_CLEAN(path);
     char runs[TEXT_NUMBER_ROOM], rows[TEXT_NUMBER_ROOM];
 
-    text_add_clean(&shown, path);
     text_count(runs, x->runs);
     if (wide)
-        cli_talk("%s: %s run%s, a column each", text_str(&shown), runs, text_s(x->runs));
+        cli_talk("%s: %s run%s, a column each", shown, runs, text_s(x->runs));
     else
-        cli_talk("%s: %s run%s, %s row%s of %s.csv", text_str(&shown), runs, text_s(x->runs),
+        cli_talk("%s: %s run%s, %s row%s of %s.csv", shown, runs, text_s(x->runs),
                  text_count(rows, x->rows), text_s(x->rows), x->file);
-    text_free(&shown);
     return cli_printf("%s\n", path);
 }
 
