@@ -97,8 +97,7 @@ static int refuse_before_verb(int argc, char **argv, int verb)
                 i += values;
                 continue;
             }
-            text_add(&line, " ");
-            text_add_clean(&line, argv[i]);
+            text_addf(&line, " %s", TEXT_CLEAN(argv[i]));
         }
     if (dropped)
         cli_refuse("%s is an option of the workbench, and a command's own stand behind it: `%s`",

@@ -65,17 +65,15 @@ static void describe_run(const struct spec *s, struct text *out)
 static void describe_sweep(const struct spec_sweep *s, int64_t most, struct text *out)
 {
     size_t cells = spec_sweep_cells(s);
-    struct text t = {0};
 
-    text_add(&t, "sweep:");
+    text_add(out, "sweep:");
     for (size_t a = 0; a < s->axes; a++)
-        text_addf(&t, "%s %s %s", a ? "," : "", TEXT_COUNT(s->axis[a].values), s->axis[a].key);
-    text_add(&t, " (");
+        text_addf(out, "%s %s %s", a ? "," : "", TEXT_COUNT(s->axis[a].values),
+                  TEXT_CLEAN(s->axis[a].key));
+    text_add(out, " (");
     if (most && (size_t)most < cells)
-        text_addf(&t, "%s of ", TEXT_COUNT(most));
-    text_addf(&t, "%s cells)", TEXT_COUNT(cells));
-    text_add_clean(out, text_str(&t));
-    text_free(&t);
+        text_addf(out, "%s of ", TEXT_COUNT(most));
+    text_addf(out, "%s cells)", TEXT_COUNT(cells));
 }
 
 static enum err_code read_item(const struct record_queued *item, struct spec_sweep *s,
@@ -131,10 +129,8 @@ void queue_describe(const struct record_queued *item, struct text *out, const ch
         describe_sweep(&s, options.max_cells, out);
     } else {
         *kind = "run";
-        if (options.resume[0]) {
-            text_add_clean(out, options.resume);
-            text_add(out, " goes on: ");
-        }
+        if (options.resume[0])
+            text_addf(out, "%s goes on: ", TEXT_CLEAN(options.resume));
         describe_run(&s.base, out);
     }
     spec_sweep_free(&s);

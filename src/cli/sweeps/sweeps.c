@@ -69,10 +69,8 @@ int sweeps_refuse(const char *word)
     if (record_sweeps(cli_results(), &names, &n, NULL) != ERR_OK)
         n = 0;
     for (size_t i = 0; i < n; i++) {
-        if (is_sweep(names[i]) && ++named <= MOST_NAMED) {
-            text_add(&there, named > 1 ? ", " : "");
-            text_add_clean(&there, names[i]);
-        }
+        if (is_sweep(names[i]) && ++named <= MOST_NAMED)
+            text_addf(&there, "%s%s", named > 1 ? ", " : "", TEXT_CLEAN(names[i]));
         free(names[i]);
     }
     free(names);

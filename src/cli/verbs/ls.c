@@ -355,10 +355,8 @@ static void say_empty(int argc, char **argv, const struct wish *w)
     struct record_entry *list;
     size_t count = 0;
 
-    for (int i = 1; i < argc; i++) {
-        text_add(&asked, " ");
-        text_add_clean(&asked, argv[i]);
-    }
+    for (int i = 1; i < argc; i++)
+        text_addf(&asked, " %s", TEXT_CLEAN(argv[i]));
     if (record_list(cli_results(), &list, &count, NULL) == ERR_OK)
         record_free_list(list, count);
     if (count == 0)

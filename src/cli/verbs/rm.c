@@ -25,10 +25,8 @@ static const struct cli_usage usage = {
 
 static void add_names(struct text *out, const struct record_entry *list, size_t count)
 {
-    for (size_t i = 0; i < count && i < 5; i++) {
-        text_add(out, i ? ", " : "");
-        text_add_clean(out, list[i].name);
-    }
+    for (size_t i = 0; i < count && i < 5; i++)
+        text_addf(out, "%s%s", i ? ", " : "", TEXT_CLEAN(list[i].name));
     if (count > 5)
         text_add(out, ", ...");
 }
