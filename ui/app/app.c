@@ -133,15 +133,6 @@ const char *app_theme(const struct app *app)
     return app->config.theme ? app->config.theme : settings_get(app->settings, "theme", "dark");
 }
 
-static void say_clean(struct app *app, int role, const char *line)
-{
-    struct text clean = {0};
-
-    text_add_clean(&clean, line);
-    app_say(app, role, "%s", text_str(&clean));
-    text_free(&clean);
-}
-
 /* What the engine warns of is said, not only logged: that an experiment of the queue cannot start is
  * told nowhere else. */
 static void on_event(void *user, const struct wire_event *event, const void *slot, size_t n)
@@ -153,10 +144,11 @@ static void on_event(void *user, const struct wire_event *event, const void *slo
 
     log_event(app, event, words);
     if (event->kind == WIRE_REFUSED && *words)
-        say_clean(app, GRID_BAD, words);
+        app_say(app, GRID_BAD, "%s", TEXT_CLEAN(words));
     else if (event->kind == WIRE_LOG && event->u.log.level >= LOG_WARN && *words &&
              !feed_has_trouble(app->feed, event->run)) /* that stands there until it is over */
-        say_clean(app, event->u.log.level == LOG_ERROR ? GRID_BAD : GRID_WARN, words);
+        app_say(app, event->u.log.level == LOG_ERROR ? GRID_BAD : GRID_WARN, "%s",
+                TEXT_CLEAN(words));
     free(words);
     if (event->kind == WIRE_STARTED || event->kind == WIRE_CELL || event->kind == WIRE_REFUSED)
         claim_drop(app); /* the engine shows others what it does */
@@ -344,11 +336,7 @@ static enum err_code open_screen(struct app *app, struct err *e)
 
 static void say_not_kept(const struct err *e)
 {
-    struct text why = {0};
-
-    text_add_clean(&why, e->text);
-    fprintf(stderr, "chorus: the settings of the screens are not kept: %s\n", text_str(&why));
-    text_free(&why);
+    fprintf(stderr, "chorus: the settings of the screens are not kept: %s\n", TEXT_CLEAN(e->text));
 }
 
 static void close_all(struct app *app)

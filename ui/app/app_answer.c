@@ -36,8 +36,8 @@ bool app_add_made(const struct app *app, const struct job_end *end, struct text 
                        : average && !strncmp(line, results, n) && line[n] == '/';
 
     if (made) {
-        text_add(words, report ? "The report is in " : "The average is the run ");
-        text_add_clean(words, report ? line : study_short_name(io_last_part(line)));
+        text_addf(words, "%s %s", report ? "The report is in" : "The average is the run",
+                  TEXT_CLEAN(report ? line : study_short_name(io_last_part(line))));
         if (average && *end->last_line)
             text_addf(words, ": %s", end->last_line);
     }
@@ -88,9 +88,8 @@ static void add_begun(const struct beginning *b, struct text *words)
     const char *name = b->is_sweep ? b->sweep : study_short_name(io_last_part(b->path));
     bool trains = b->is_sweep || b->live || b->state < WIRE_DONE;
 
-    text_add(words, trains ? "Training " : "");
-    text_add(words, b->is_sweep ? "the sweep " : "");
-    text_add_clean(words, name);
+    text_addf(words, "%s%s%s", trains ? "Training " : "", b->is_sweep ? "the sweep " : "",
+              TEXT_CLEAN(name));
     if (trains)
         text_add(words, " in the background");
     else

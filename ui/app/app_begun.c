@@ -93,11 +93,10 @@ static void add_names(const char *results, const struct begun *list, struct text
 
         if (n++ >= MOST_NAMED)
             continue;
-        text_add(out, n > 1 ? ", " : "");
-        if (record_sweep_of_path(results, b->path, sweep))
-            text_add_clean(out, sweep);
-        else
-            text_add_clean(out, study_short_name(io_last_part(b->path)));
+        text_addf(out, "%s%s", n > 1 ? ", " : "",
+                  TEXT_CLEAN(record_sweep_of_path(results, b->path, sweep)
+                                 ? sweep
+                                 : study_short_name(io_last_part(b->path))));
     }
     if (n > MOST_NAMED)
         text_addf(out, " and %s more", TEXT_COUNT(n - MOST_NAMED));

@@ -291,13 +291,10 @@ static void ask_about_queue(struct app *app, size_t n, const char *words)
     wire_queue(app->config.wire, &queue);
     text_addf(&question, "%s%s%s experiment%s wait%s in the queue", words, *words ? " " : "",
               TEXT_COUNT(n), text_s(n), n == 1 ? "s" : "");
-    if (queue.state == WIRE_QUEUE_HELD && !queue.pid && queue.reason[0]) {
-        text_add(&question, " (");
-        text_add_clean(&question, queue.reason);
-        text_add(&question, ")");
-    } else {
+    if (queue.state == WIRE_QUEUE_HELD && !queue.pid && queue.reason[0])
+        text_addf(&question, " (%s)", TEXT_CLEAN(queue.reason));
+    else
         text_add(&question, ", behind what another program computes");
-    }
     text_add(&question, "; nobody else would take from it.");
     add_interrupt(app, &question, "keeps it, and leaves");
     app_ask(app, text_str(&question), answers, leave_queue, app);

@@ -258,9 +258,7 @@ size_t train_tell(const struct app *app, struct text *words)
     if (!train_begins(app))
         return 0;
     add_line(t, &line);
-    text_add(words, words->n ? " " : "");
-    text_add_clean(words, text_str(&line));
-    text_add(words, " has not begun yet.");
+    text_addf(words, "%s%s has not begun yet.", words->n ? " " : "", TEXT_CLEAN(text_str(&line)));
     text_free(&line);
     return !t->held;
 }

@@ -176,9 +176,13 @@ static void add_question(struct claim *c, struct text *question)
         return;
     }
     slash = strrchr(w->run, '/');
-    text_addf(question, "Another chorus (process %lld) computes ", (long long)w->pid);
-    text_add_clean(question, slash ? slash + 1 : w->run[0] ? w->run : "a run");
-    text_addf(question, " on this machine%s. Running both at once slows both.%s",
+    text_addf(question,
+              "Another chorus (process %lld) computes %s on this machine%s. Running both at once "
+              "slows both.%s",
+              (long long)w->pid,
+              TEXT_CLEAN(slash       ? slash + 1
+                         : w->run[0] ? w->run
+                                     : "a run"),
               c->here ? "" : ", with its results in another folder",
               c->queue ? " Queued, it waits until that has ended, also without this terminal."
                        : "");

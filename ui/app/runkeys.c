@@ -23,12 +23,8 @@ void runkeys_hint(struct screen_key *hints, bool paused, bool stops)
 
 void runkeys_say_over(struct app *app, const char *reason)
 {
-    struct text by = {0};
-
-    text_add_clean(&by, reason);
     app_say(app, GRID_WARN, "It is done, ended by %s: more epochs change nothing; r runs it again.",
-            text_str(&by));
-    text_free(&by);
+            TEXT_CLEAN(reason));
 }
 
 /* Whether the key can do anything to it; what cannot be done is said. */
@@ -148,9 +144,8 @@ static void ask_match(struct app *app)
     app->about_busy = feed_sees_busy(app->feed);
     choice = match_choice(app);
     answers = claim_answers(&choice);
-    text_add(&words, "Train a single model for as many epochs as make the cost of ");
-    text_add_clean(&words, text_str(&app->about));
-    text_add(&words, app->about_busy ? "? " : "?");
+    text_addf(&words, "Train a single model for as many epochs as make the cost of %s?%s",
+              TEXT_CLEAN(text_str(&app->about)), app->about_busy ? " " : "");
     if (app->about_busy)
         status_add_busy(app->feed, &words);
     app_ask(app, text_str(&words), answers.words, take_match, app);

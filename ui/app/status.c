@@ -191,8 +191,7 @@ static void add_held(const struct feed *f, struct text *out)
     feed_queue(f, &queue);
     if (queue.state != WIRE_QUEUE_HELD || queue.pid || !queue.reason[0])
         return;
-    text_add(out, "the queue waits: ");
-    text_add_clean(out, queue.reason);
+    text_addf(out, "the queue waits: %s", TEXT_CLEAN(queue.reason));
 }
 
 bool status_add_trouble(const struct feed *f, struct text *out)
@@ -209,9 +208,7 @@ bool status_add_trouble(const struct feed *f, struct text *out)
 
 static void add_busy_sweep(const struct wire_sweep_status *s, const char *where, struct text *out)
 {
-    text_add(out, "The sweep ");
-    text_add_clean(out, s->name);
-    text_addf(out, " %s %s%s, cell %s of %s",
+    text_addf(out, "The sweep %s %s %s%s, cell %s of %s", TEXT_CLEAN(s->name),
               wire_sweep_lacks_room(s) ? "waits"
               : wire_sweep_rests(s)    ? "is paused"
                                        : "trains",
@@ -225,8 +222,7 @@ static void add_busy_run(const struct feed *f, const struct feed_run *run, const
     const char *name = run->name[0] ? study_short_name(run->name) : run->spec.name;
     bool full = feed_lacks_room(f, run);
 
-    text_add_clean(out, *name ? name : "A run");
-    text_addf(out, " %s %s%s",
+    text_addf(out, "%s %s %s%s", TEXT_CLEAN(*name ? name : "A run"),
               full                         ? "waits"
               : run->state == WIRE_PAUSED  ? "is paused"
               : run->state == WIRE_WAITING ? "is about to start"

@@ -45,12 +45,11 @@ static void draw_news(const struct results *r, struct grid *g, struct rect in)
     if (hidden)
         text_addf(&right, ", %s of them hidden by the filter", text_count(number, hidden));
     text_add(&right, marks ? " " : "");
-    if (v->news[0]) {
+    if (v->news[0])
         text_add(&left, v->news);
-    } else if (v->total) {
-        text_addf(&left, "%s run%s in ", text_count(number, v->total), text_s(v->total));
-        text_add_clean(&left, r->app->config.results);
-    }
+    else if (v->total)
+        text_addf(&left, "%s run%s in %s", text_count(number, v->total), text_s(v->total),
+                  TEXT_CLEAN(r->app->config.results));
     if (v->running)
         text_addf(&left, "%s%s running", left.n ? "  ·  " : "", text_count(number, v->running));
     grid_cut(g, in, 0, 1, in.columns - 3 - text_width(text_str(&right)),
@@ -286,12 +285,12 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
     const struct results_view *v = &r->view;
     const char *problem = library_problem(r->app->library);
     struct rect words = rect_behind(rect_below(in, 1), 2);
-    struct text where = {0}, say = {0};
+    const char *where = TEXT_CLEAN(r->app->config.results);
+    struct text say = {0};
     char number[TEXT_NUMBER_ROOM];
 
-    text_add_clean(&where, r->app->config.results);
     if (!library_ready(r->app->library)) {
-        text_addf(&say, "Reading %s ...", text_str(&where));
+        text_addf(&say, "Reading %s ...", where);
     } else if (problem) {
         text_add(&say, problem);
     } else if (!v->total) {
@@ -301,7 +300,7 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
                   "This looked in %s. The key 1 opens Setup, where r starts a run; runs that are "
                   "started elsewhere appear here by themselves. --results DIR and CHORUS_RESULTS "
                   "name another folder.",
-                  text_str(&where));
+                  where);
     } else {
         text_addf(&say, "None of the %s run%s passes this filter. / changes it, Esc takes it away.",
                   text_count(number, v->total), text_s(v->total));
@@ -319,7 +318,6 @@ static void draw_empty(const struct results *r, struct grid *g, struct rect in)
         }
     }
     grid_words(g, rect_before(words, 2), 0, problem ? GRID_BAD : GRID_TEXT, text_str(&say));
-    text_free(&where);
     text_free(&say);
 }
 

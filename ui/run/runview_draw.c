@@ -199,11 +199,8 @@ static int draw_trouble(struct runview *v, const struct feed_run *run, struct gr
     words = rect_behind(rect_before(rect_below(in, 1), 1), 1);
     words = rect_top(words, in.rows > 12 ? 3 : 1);
     rows = grid_words(g, words, 0, GRID_BAD, text_str(&line));
-    if (rows <= words.rows) { /* here it stays, and need not be said below too */
-        text_clear(&line);
-        text_add_clean(&line, run->reason);
-        app_unsay(v->app, text_str(&line));
-    }
+    if (rows <= words.rows) /* here it stays, and need not be said below too */
+        app_unsay(v->app, TEXT_CLEAN(run->reason));
     text_free(&line);
     return 1 + (rows < words.rows ? rows : words.rows);
 }
@@ -441,9 +438,7 @@ static void draw_none(struct runview *v, struct grid *g, struct rect in)
     char name[128];
 
     if (v->app->feed && feed_sweep_starts(v->app->feed, name, sizeof name)) {
-        text_add(&words, "The sweep ");
-        text_add_clean(&words, name);
-        text_addf(&words, "%s%s", *name ? " " : "",
+        text_addf(&words, "The sweep %s%s%s", TEXT_CLEAN(name), *name ? " " : "",
                   status_add_trouble(v->app->feed, &trouble)
                       ? "waits: its first cell cannot begin yet."
                       : "is starting: its first cell is being prepared.");

@@ -234,12 +234,10 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
         return;
     free(v->told);
     v->told = mem_text(run->path);
-    text_add(&question, "Stop ");
-    text_add_clean(&question, run->name[0] ? study_short_name(run->name) : "the run that waits");
-    if (of_sweep && run->sweep_name[0]) {
-        text_add(&question, ", a cell of the sweep ");
-        text_add_clean(&question, run->sweep_name);
-    }
+    text_addf(&question, "Stop %s",
+              TEXT_CLEAN(run->name[0] ? study_short_name(run->name) : "the run that waits"));
+    if (of_sweep && run->sweep_name[0])
+        text_addf(&question, ", a cell of the sweep %s", TEXT_CLEAN(run->sweep_name));
     text_add(&question, "?");
     if (feed_lacks_room(v->app->feed, run))
         text_add(&question, " It waits for room on the disk.");

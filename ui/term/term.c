@@ -278,12 +278,7 @@ static void let_curses_gather(struct term *t)
 static enum err_code refuse_kind(struct term *t, const char *before, const char *name,
                                  const char *behind, struct err *e)
 {
-    struct text clean = {0};
-
-    text_add_clean(&clean, name);
-    err_set(e, ERR_INPUT, "%s%s%s", before, text_str(&clean), behind);
-    text_free(&clean);
-    return refuse(t, e->code);
+    return refuse(t, err_set(e, ERR_INPUT, "%s%s%s", before, TEXT_CLEAN(name), behind));
 }
 
 /* Another thread may come to the end of memory meanwhile: see crash_waits. */
