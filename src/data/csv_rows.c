@@ -154,11 +154,9 @@ static bool is_fraction(const char *s)
 
 const char *csv_shown(const char *field, char out[64])
 {
-    struct text clean = {0};
+    const char *clean = TEXT_CLEAN(field);
 
-    text_add_clean(&clean, field);
-    snprintf(out, 64, "%.48s%s", text_str(&clean), clean.n > 48 ? "..." : "");
-    text_free(&clean);
+    snprintf(out, 64, "%.48s%s", clean, strlen(clean) > 48 ? "..." : "");
     return out;
 }
 

@@ -373,12 +373,11 @@ static void note_skipped(struct data_found *found, const struct data_folder *f)
 
     if (!f->skipped)
         return;
-    text_addf(&t, "%s%s%s file%s that %s no picture%s or hidden %s left out: ",
+    text_addf(&t, "%s%s%s file%s that %s no picture%s or hidden %s left out: %s%s",
               found->note ? found->note : "", found->note ? "; " : "",
               text_count(number, f->skipped), text_s(f->skipped), f->skipped == 1 ? "is" : "are",
-              text_s(f->skipped), f->skipped == 1 ? "is" : "are");
-    text_add_clean(&t, f->first_skipped);
-    text_add(&t, f->skipped == 1 ? "" : " is the first");
+              text_s(f->skipped), f->skipped == 1 ? "is" : "are", TEXT_CLEAN(f->first_skipped),
+              f->skipped == 1 ? "" : " is the first");
     free(found->note);
     found->note = t.s;
 }

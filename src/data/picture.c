@@ -90,7 +90,6 @@ static enum err_code read_pnm_head(struct picture *p, const char *path, const ch
 static enum err_code refuse_value(const char *path, long v, long most, size_t i, size_t values,
                                   const char *at, const char *end, struct err *e)
 {
-    struct text shown = {0};
     size_t n = 0;
     char *word;
 
@@ -102,11 +101,9 @@ static enum err_code refuse_value(const char *path, long v, long most, size_t i,
     while (at + n < end && n < 20 && !isspace((unsigned char)at[n]))
         n++;
     word = mem_text_n(at, n);
-    text_add_clean(&shown, word);
-    free(word);
     err_set(e, ERR_INPUT, "%s: value %zu: %s is no value from 0 to %ld", path, i + 1,
-            text_str(&shown), most);
-    text_free(&shown);
+            TEXT_CLEAN(word), most);
+    free(word);
     return ERR_INPUT;
 }
 

@@ -15,8 +15,8 @@ static bool is_path(const char *model)
 
 static enum err_code refuse_name(const char *model, struct err *e)
 {
-    struct text list = {0}, shown = {0};
-    const char *known[256] = {0}, *near;
+    const char *known[256] = {0}, *near, *shown = TEXT_CLEAN(model);
+    struct text list = {0};
     size_t n = 0;
     enum err_code code;
 
@@ -26,7 +26,6 @@ static enum err_code refuse_name(const char *model, struct err *e)
             known[n++] = net_builtin_name(i);
     }
     near = text_nearest(model, known);
-    text_add_clean(&shown, model);
     if (!*model)
         code = err_set(e, ERR_INPUT, "the model's name is empty; built in are %s", text_str(&list));
     else if (near)
@@ -34,15 +33,14 @@ static enum err_code refuse_name(const char *model, struct err *e)
             err_set(e, ERR_INPUT,
                     "model = %.200s: no such model, here or in ./models; did you mean %s? (a path "
                     "has a slash or ends in .net)",
-                    text_str(&shown), near);
+                    shown, near);
     else
         code =
             err_set(e, ERR_INPUT,
                     "model = %.200s: no such model: built in are %s, ./models has no %.200s.net, "
                     "and a path has a slash or ends in .net",
-                    text_str(&shown), text_str(&list), text_str(&shown));
+                    shown, text_str(&list), shown);
     text_free(&list);
-    text_free(&shown);
     return code;
 }
 

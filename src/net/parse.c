@@ -14,15 +14,10 @@ static bool is(const struct net_reader *r, int word, const char *text)
 
 static enum err_code no_more_words(struct net_reader *r, int from, const char *form)
 {
-    struct text t = {0};
-    enum err_code code;
-
     if (r->words <= from)
         return ERR_OK;
-    text_add_clean(&t, r->word[from]);
-    code = net_refuse(r, "\"%.40s\" does not belong here; the line is: %s", text_str(&t), form);
-    text_free(&t);
-    return code;
+    return net_refuse(r, "\"%.40s\" does not belong here; the line is: %s",
+                      TEXT_CLEAN(r->word[from]), form);
 }
 
 /* "classes" or a number. */
@@ -83,15 +78,9 @@ static enum err_code read_pool(struct net_reader *r, struct net_line *l)
 static enum err_code read_dropout(struct net_reader *r, struct net_line *l)
 {
     if (r->words < 2 || !text_to_double(r->word[1], &l->rate) ||
-        !(l->rate >= 0 && l->rate <= 0.999)) {
-        struct text t = {0};
-        enum err_code code;
-
-        text_add_clean(&t, r->words < 2 ? "nothing" : r->word[1]);
-        code = net_refuse(r, "the rate must be a number from 0 to 0.999, not %.40s", text_str(&t));
-        text_free(&t);
-        return code;
-    }
+        !(l->rate >= 0 && l->rate <= 0.999))
+        return net_refuse(r, "the rate must be a number from 0 to 0.999, not %.40s",
+                          TEXT_CLEAN(r->words < 2 ? "nothing" : r->word[1]));
     return no_more_words(r, 2, "dropout RATE");
 }
 
@@ -172,16 +161,9 @@ static enum err_code read_init(struct net_reader *r)
         return no_more_words(r, 2, form);
     }
     if (r->words < 3 || !text_to_double(r->word[2], &net->init_std) || !(net->init_std > 0) ||
-        net->init_std > 1e6) {
-        struct text t = {0};
-        enum err_code code;
-
-        text_add_clean(&t, r->words < 3 ? "nothing" : r->word[2]);
-        code = net_refuse(r, "the standard deviation must be above 0 and at most 1e6, not %.40s",
-                          text_str(&t));
-        text_free(&t);
-        return code;
-    }
+        net->init_std > 1e6)
+        return net_refuse(r, "the standard deviation must be above 0 and at most 1e6, not %.40s",
+                          TEXT_CLEAN(r->words < 3 ? "nothing" : r->word[2]));
     net->init = SPEC_INIT_NORMAL;
     if (!is(r, 3, "bias"))
         return no_more_words(r, 3, form);
@@ -317,7 +299,8 @@ static enum err_code check_params(struct net_reader *r)
     const struct spec *spec = r->wants->spec;
 
     for (int i = 0; spec && i < spec->params; i++) {
-        struct text names = {0}, bad = {0};
+        const char *bad = TEXT_CLEAN(spec->param[i].name);
+        struct text names = {0};
         enum err_code code;
         bool known = false;
 
@@ -325,13 +308,11 @@ static enum err_code check_params(struct net_reader *r)
             known |= !strcmp(r->name[j].name, spec->param[i].name);
             text_addf(&names, "%s%s", j ? ", " : "", r->name[j].name);
         }
-        text_add_clean(&bad, spec->param[i].name);
         code = known ? ERR_OK
-                     : net_refuse_line(r, 0, "model.%s: the model has no param %s%s%s",
-                                       text_str(&bad), r->names ? text_str(&bad) : "at all",
-                                       r->names ? "; it has " : "", text_str(&names));
+                     : net_refuse_line(r, 0, "model.%s: the model has no param %s%s%s", bad,
+                                       r->names ? bad : "at all", r->names ? "; it has " : "",
+                                       text_str(&names));
         text_free(&names);
-        text_free(&bad);
         TRY(code);
     }
     return ERR_OK;

@@ -173,16 +173,14 @@ static const char *at_or_nothing(const char *where)
 static enum err_code set_samples(struct spec_sweep *s, const char *value, const char *where,
                                  struct err *e)
 {
-    struct text shown = {0};
     int64_t n;
 
     if (!text_to_int(value, &n) || n < 1 || n > MOST_SAMPLES) {
         char *part = mem_text_n(value, strnlen(value, 100));
-        text_add_clean(&shown, part);
-        free(part);
+
         err_set(e, ERR_INPUT, "%s%ssamples = %s: allowed: a count from 1 to %d",
-                at_or_nothing(where), where ? ": " : "", text_str(&shown), MOST_SAMPLES);
-        text_free(&shown);
+                at_or_nothing(where), where ? ": " : "", TEXT_CLEAN(part), MOST_SAMPLES);
+        free(part);
         return ERR_INPUT;
     }
     s->samples = n;

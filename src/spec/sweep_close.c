@@ -17,7 +17,6 @@ static enum err_code wrong(const char *where, const char *key, const char *value
 static enum err_code wrong(const char *where, const char *key, const char *value, struct err *e,
                            const char *fmt, ...)
 {
-    struct text t = {0};
     char reason[512], *part = mem_text_n(value, strnlen(value, 100));
     va_list args;
     enum err_code code;
@@ -25,11 +24,8 @@ static enum err_code wrong(const char *where, const char *key, const char *value
     va_start(args, fmt);
     vsnprintf(reason, sizeof reason, fmt, args);
     va_end(args);
-    text_addf(&t, "%s%s%s = ", where ? where : "", where ? ": " : "", key);
-    text_add_clean(&t, part);
-    code =
-        err_set(e, ERR_INPUT, "%s%s: %s", text_str(&t), value[strlen(part)] ? "..." : "", reason);
-    text_free(&t);
+    code = err_set(e, ERR_INPUT, "%s%s%s = %s%s: %s", where ? where : "", where ? ": " : "", key,
+                   TEXT_CLEAN(part), value[strlen(part)] ? "..." : "", reason);
     free(part);
     return code;
 }
