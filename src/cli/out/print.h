@@ -12,8 +12,8 @@ int cli_fail(const struct err *e);
 /* The same from a format: a bad command, exit 2. */
 int cli_refuse(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* A line on stderr. A stderr that is gone is no error. What is printed, here and on stdout, goes through
- * text_add_printed: no text from a file drives a terminal. text_add_clean is for texts whose width
- * counts. */
+ * text_add_printed: no text from a file drives a terminal. TEXT_CLEAN is for words, which stay on one
+ * line, text_add_clean for texts whose width counts. */
 void cli_talk(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void cli_talk_drawn(const struct text *t); /* keeps the colours of a drawing */
 /* Writes to stdout. A stdout that is gone or full is told once on stderr; returns 0 or 1, the

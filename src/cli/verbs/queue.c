@@ -217,7 +217,7 @@ static bool read_by(const char *word, int64_t *by)
 static void say_place(const struct record_queued *item)
 {
     struct record_queued *items;
-    struct text line = {0};
+    struct text place = {0};
     size_t n, at = 0;
 
     if (record_queue_list(cli_results(), &items, &n, NULL) != ERR_OK)
@@ -225,14 +225,12 @@ static void say_place(const struct record_queued *item)
     while (at < n && items[at].id != item->id)
         at++;
     if (at < n) {
-        text_addf(&line, "%s is now ", TEXT_CLEAN(items[at].name));
-        cells_add_place(&line, at + 1, n);
-        if (at)
-            text_addf(&line, ", behind %s", TEXT_CLEAN(items[at - 1].name));
-        cli_talk("%s", text_str(&line));
+        cells_add_place(&place, at + 1, n);
+        cli_talk("%s is now %s%s%s", TEXT_CLEAN(items[at].name), text_str(&place),
+                 at ? ", behind " : "", at ? TEXT_CLEAN(items[at - 1].name) : "");
     }
     record_queue_free(items, n);
-    text_free(&line);
+    text_free(&place);
 }
 
 static int move(const char *word, const char *places, bool quiet, bool json)
