@@ -82,21 +82,18 @@ int control_refuse_idle(const struct record_entry *entry, const char *verb)
 
     if (control_in_live_sweep(entry))
         return refuse_ended_cell(entry, verb, TEXT_CLEAN(entry->run.sweep));
-    if (record_check_whole(entry, &e) != ERR_OK) {
-        code = cli_fail(&e);
-    } else if (entry->dead) {
-        code =
-            cli_refuse("nobody runs %s any more: its process is gone; chorus resume %s%s goes on",
-                       name, name, again());
-    } else {
-        if (study_entry_is_average(entry))
-            text_add(&next,
-                     "as an average of finished runs it has nothing to stop or to go on with");
-        else
-            add_next_step(&entry->run, name, &next);
-        code = cli_refuse("nobody runs %s: it is %s; %s", name, wire_state_words(entry->run.state),
-                          text_str(&next));
-    }
+    if (record_check_whole(entry, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (entry->dead)
+        return cli_refuse(
+            "nobody runs %s any more: its process is gone; chorus resume %s%s goes on", name, name,
+            again());
+    if (study_entry_is_average(entry))
+        text_add(&next, "as an average of finished runs it has nothing to stop or to go on with");
+    else
+        add_next_step(&entry->run, name, &next);
+    code = cli_refuse("nobody runs %s: it is %s; %s", name, wire_state_words(entry->run.state),
+                      text_str(&next));
     text_free(&next);
     return code;
 }

@@ -110,22 +110,6 @@ int drive_exit_code(enum wire_state state, enum err_code code)
     }
 }
 
-static int print_result(const struct record_entry *entry, bool json)
-{
-    struct text out = {0};
-    int code;
-
-    if (json) {
-        cli_json_run(&out, &entry->run);
-        text_add(&out, "\n");
-    } else {
-        text_addf(&out, "%s\n", entry->folder);
-    }
-    code = cli_print(&out);
-    text_free(&out);
-    return code;
-}
-
 int drive_finish(const struct drive_end *end, bool quiet, bool json)
 {
     struct record_entry entry;
@@ -161,7 +145,7 @@ int drive_finish(const struct drive_end *end, bool quiet, bool json)
     }
     /* The run is kept, but who asked for its folder did not get it. A reader that went away, or a
      * terminal, did not ask any more. */
-    if (print_result(&entry, json) && cli_print_failed() && !code)
+    if (cli_print_run(&entry, json) && cli_print_failed() && !code)
         code = err_exit_code(ERR_FAILED);
     record_free_entry(&entry);
     return code;

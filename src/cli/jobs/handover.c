@@ -235,7 +235,6 @@ static int detach(const struct handover *h, bool sweep, bool quiet)
 static int print_folder(const char *folder, bool json)
 {
     struct record_entry entry;
-    struct text out = {0};
     struct err e;
     int code;
 
@@ -243,10 +242,7 @@ static int print_folder(const char *folder, bool json)
         return cli_printf("%s\n", folder);
     if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
         return cli_fail(&e);
-    cli_json_run(&out, &entry.run);
-    text_add(&out, "\n");
-    code = cli_print(&out);
-    text_free(&out);
+    code = cli_print_run(&entry, json);
     record_free_entry(&entry);
     return code;
 }

@@ -1,6 +1,7 @@
 /* cli/out/json.c: runs as JSON. */
 #include "cli/out/json.h"
 
+#include "cli/out/print.h"
 #include "record/run/reader.h"
 #include "record/run/run.h"
 
@@ -43,7 +44,7 @@ static bool is_name(const char *column)
     return TEXT_IS_AMONG(column, names);
 }
 
-void cli_json_run(struct text *out, const struct record_run *run)
+static void add_run(struct text *out, const struct record_run *run)
 {
     struct text value = {0};
 
@@ -65,6 +66,21 @@ void cli_json_run(struct text *out, const struct record_run *run)
     text_free(&value);
 }
 
+int cli_print_run(const struct record_entry *entry, bool json)
+{
+    struct text out = {0};
+    int code;
+
+    if (json)
+        add_run(&out, &entry->run);
+    else
+        text_add(&out, entry->folder);
+    text_add(&out, "\n");
+    code = cli_print(&out);
+    text_free(&out);
+    return code;
+}
+
 void cli_json_entry(struct text *out, const struct record_entry *entry)
 {
     if (entry->broken) {
@@ -75,7 +91,7 @@ void cli_json_entry(struct text *out, const struct record_entry *entry)
         text_add(out, ", ");
         cli_json_field(out, "reason", entry->problem);
     } else {
-        cli_json_run(out, &entry->run);
+        add_run(out, &entry->run);
         out->s[--out->n] = 0; /* the brace: three more follow */
     }
     text_add(out, ", \"folder\": ");

@@ -106,37 +106,27 @@ static int say_finished(const struct record_entry *entry, const struct resume *r
 {
     const struct record_run *run = &entry->run;
     const char *name = TEXT_CLEAN(entry->name);
-    int code = CLI_ON;
     struct err e;
 
-    if (record_check_whole(entry, &e) != ERR_OK) {
-        code = cli_fail(&e);
-    } else if (entry->live) {
-        code = cli_refuse("%s is run by process %lld; chorus watch %s%s follows it", name,
+    if (record_check_whole(entry, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (entry->live)
+        return cli_refuse("%s is run by process %lld; chorus watch %s%s follows it", name,
                           (long long)run->pid, name, again());
-    } else if (study_entry_is_average(entry)) {
-        code =
-            cli_refuse("%s is an average of runs, which cannot be trained on: go on with the runs "
-                       "themselves and average them again",
-                       name);
-    } else if (r->epochs_given && r->epochs < run->spec.epochs) {
-        code = cli_refuse("%s has epochs = %lld: resume can make that more, not %lld", name,
+    if (study_entry_is_average(entry))
+        return cli_refuse(
+            "%s is an average of runs, which cannot be trained on: go on with the runs "
+            "themselves and average them again",
+            name);
+    if (r->epochs_given && r->epochs < run->spec.epochs)
+        return cli_refuse("%s has epochs = %lld: resume can make that more, not %lld", name,
                           (long long)run->spec.epochs, (long long)r->epochs);
-    } else if (run->state == WIRE_DONE && (!r->epochs || r->epochs == run->spec.epochs) &&
-               !record_rows_changed(entry)) {
-        struct text out = {0};
-
-        if (!r->quiet)
-            say_end(run, name);
-        if (r->json)
-            cli_json_run(&out, run);
-        else
-            text_add(&out, entry->folder);
-        text_add(&out, "\n");
-        code = cli_print(&out);
-        text_free(&out);
-    }
-    return code;
+    if (run->state != WIRE_DONE || (r->epochs && r->epochs != run->spec.epochs) ||
+        record_rows_changed(entry))
+        return CLI_ON;
+    if (!r->quiet)
+        say_end(run, name);
+    return cli_print_run(entry, r->json);
 }
 
 /* What a resume would go on with: 2 unfinished, 1 with an end that more epochs or another try can
