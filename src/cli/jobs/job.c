@@ -545,6 +545,16 @@ static enum err_code ask(struct doing *d, struct err *e)
     return sent ? ERR_OK : err_set(e, ERR_FAILED, "the engine takes no commands");
 }
 
+/* Nothing has begun. */
+static int refuse(struct doing *d, const struct err *e)
+{
+    if (d->cells)
+        sweep_lines_free(d->cells);
+    feed_free(d->feed);
+    wire_free(d->wire);
+    return cli_fail(e);
+}
+
 int job_run(const struct job *job)
 {
     struct doing d = {.job = job,
@@ -555,7 +565,7 @@ int job_run(const struct job *job)
 
     open_feed(&d);
     if (ask(&d, &e) != ERR_OK || drive_open_on(d.wire, job->queue, &d.engine, &e) != ERR_OK)
-        return cli_fail(&e);
+        return refuse(&d, &e);
     return finish(&d, !loop(&d));
 }
 
