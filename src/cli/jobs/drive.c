@@ -226,8 +226,7 @@ static void on_event(struct drive *d, const struct wire_event *ev)
         on_refused(d, ev);
         break;
     case WIRE_UNIT:
-    case WIRE_PLAN:
-    case WIRE_COUNTED:
+    case WIRE_FORECAST:
     case WIRE_TAKEN:
     case WIRE_CELL:
         if (ev->slot)

@@ -309,8 +309,7 @@ void sweep_talk_event(struct sweeper *w, const struct wire_event *ev)
         break;
     case WIRE_EPOCH:
     case WIRE_UNIT:
-    case WIRE_PLAN:
-    case WIRE_COUNTED:
+    case WIRE_FORECAST:
     case WIRE_TAKEN:
         break;
     }

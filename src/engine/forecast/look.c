@@ -22,6 +22,7 @@
 #define ESTIMATES 4096 /* more than a sweep has kinds of cells, so that few take another's place */
 #define WEIGHTS   16
 #define STATES    256
+#define SETS      4 /* open: in spread order a list of data takes turns */
 /* How long facts about data are believed; longer, where finding out took long. */
 #define FACTS_NS      10000000000u
 #define DEAR_FACTS_NS 600000000000u
@@ -58,8 +59,16 @@ struct estimated {
     size_t bytes;
 };
 
+struct opened { /* a data set, by all that data_open looks at */
+    struct data_set *set;
+    struct spec spec;
+    struct net_shape wanted;
+    uint64_t used;
+};
+
 struct look {
-    const char *results;
+    const struct engine_config *config;
+    enum look_depth depth; /* of the plan that is made */
     uint32_t number;
     uint64_t serial, began;
 
@@ -68,22 +77,32 @@ struct look {
     struct err results_e;
     struct checked checked[WEIGHTS];
     int checks;
+    struct text read; /* the weights that were read last, and for what */
+    struct err read_e;
     struct look_nets nets;
+    struct opened opened[SETS];
+    uint64_t uses;
     struct state state[STATES];            /* by the last bits of their names */
     struct estimated estimated[ESTIMATES]; /* by the last bits of their hash; these outlive it, */
     struct facts facts[FACTS];             /* and so do these */
 };
 
-struct look *look_new(const char *results)
+struct look *look_new(const struct engine_config *config)
 {
     struct look *l = mem_new(1, sizeof *l);
 
-    l->results = results;
+    l->config = config;
+    look_begin(l, 0);
     return l;
 }
 
 void look_free(struct look *l)
 {
+    if (!l)
+        return;
+    for (int i = 0; i < SETS; i++)
+        data_close(l->opened[i].set);
+    text_free(&l->read);
     look_nets_free(&l->nets);
     free(l);
 }
@@ -221,6 +240,51 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
     return ERR_OK;
 }
 
+static bool is_open(const struct opened *o, const struct spec *s, struct net_shape wanted)
+{
+    const struct spec *of = &o->spec;
+
+    return o->set && !strcmp(of->data, s->data) && of->normalize == s->normalize &&
+           of->valid == s->valid && of->valid_per_cent == s->valid_per_cent &&
+           of->train_limit == s->train_limit && of->test_limit == s->test_limit &&
+           (of->seed == s->seed || strcmp(s->data, "synthetic") != 0) && o->wanted.h == wanted.h &&
+           o->wanted.w == wanted.w && o->wanted.c == wanted.c;
+}
+
+/* That of the same data, else the one to open them in: free, or used longest ago. */
+static struct opened *place_for(struct look *l, const struct spec *spec, struct net_shape wanted)
+{
+    struct opened *oldest = &l->opened[0];
+
+    for (int i = 0; i < SETS; i++) {
+        if (is_open(&l->opened[i], spec, wanted))
+            return &l->opened[i];
+        if (l->opened[i].used < oldest->used)
+            oldest = &l->opened[i];
+    }
+    data_close(oldest->set);
+    *oldest = (struct opened){.spec = *spec, .wanted = wanted};
+    return oldest;
+}
+
+/* The set's own facts, its checksum among them. */
+static enum err_code open_data(void *user, struct data_set *facts, const struct spec *spec,
+                               const struct data_places *places, struct net_shape wanted,
+                               struct err *e)
+{
+    struct look *l = user;
+    struct opened *at;
+
+    if (l->depth == LOOK_DATA && !strcmp(spec->data, "synthetic"))
+        return peek(user, facts, spec, places, wanted, e);
+    at = place_for(l, spec, wanted);
+    if (!at->set)
+        TRY(data_open(&at->set, spec, places, wanted, e));
+    at->used = ++l->uses;
+    *facts = *at->set;
+    return ERR_OK;
+}
+
 static enum err_code demands(void *user, const char *model, struct net_shape *shape, struct err *e)
 {
     struct look *l = user;
@@ -236,9 +300,26 @@ static enum err_code net(void *user, const char *model, const struct net_wants *
     return look_net(&l->nets, l->serial, model, wants, out, e);
 }
 
-struct plan_source look_source(struct look *l)
+enum err_code look_plan(struct look *l, struct plan **plan, const struct spec *spec,
+                        enum look_depth depth, struct err *e)
 {
-    return (struct plan_source){.peek = peek, .demands = demands, .net = net, .user = l};
+    const struct engine_config *config = l->config;
+    struct plan_source source = {
+        .peek = depth == LOOK_HEADS ? peek : open_data, .demands = demands, .net = net, .user = l};
+    struct spec *named = mem_new(1, sizeof *named);
+    enum err_code code = ERR_OK;
+
+    *plan = NULL;
+    *named = *spec;
+    l->depth = depth;
+    if (depth != LOOK_HEADS)
+        code = record_name_weights(config->results, named, e);
+    if (code != ERR_OK)
+        spec_locate(spec, e);
+    else
+        code = plan_make_with(plan, named, &config->places, config->backends, &source, e);
+    free(named);
+    return code;
 }
 
 /* ---- what a start would meet ---- */
@@ -310,10 +391,48 @@ enum err_code look_weights(struct look *l, const struct plan *p, bool many, stru
                               .members = p->session.members,
                               .ensemble = ensemble};
         snprintf(c->weights, sizeof c->weights, "%s", p->spec.weights);
-        (void)check_weights(l->results, p, many, &c->e);
+        (void)check_weights(l->config->results, p, many, &c->e);
     }
     *e = c->e;
     return e->code;
+}
+
+static enum err_code read_weights(const struct look *l, const struct plan *p, struct err *e)
+{
+    struct record_weights w = {0};
+    enum err_code code =
+        record_weights_new(&w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
+                           backend_element(&p->session), 0, e);
+
+    if (code == ERR_OK)
+        code = record_read_start(l->config->results, p->spec.weights, p->net, &w, e);
+    record_weights_free(&w);
+    if (code != ERR_OK)
+        spec_locate(&p->spec, e);
+    return code;
+}
+
+enum err_code look_read_weights(struct look *l, const struct plan *p, struct err *e)
+{
+    char network[PLAN_PART_ROOM];
+    struct text now = {0};
+
+    if (!p->spec.weights[0])
+        return ERR_OK;
+    plan_network_hash(p, network);
+    text_addf(&now, "%s %d %d %zu %s", network, (int)p->session.mode, p->session.members,
+              backend_element(&p->session), p->spec.weights);
+    if (strcmp(text_str(&l->read), text_str(&now)) != 0) {
+        l->read_e = (struct err){0};
+        (void)read_weights(l, p, &l->read_e);
+        text_free(&l->read);
+        l->read = now;
+    } else {
+        text_free(&now);
+    }
+    if (e)
+        *e = l->read_e;
+    return l->read_e.code;
 }
 
 static enum err_code check_results(const char *results, struct err *e)
@@ -341,7 +460,7 @@ enum err_code look_results(struct look *l, struct err *e)
 {
     if (!l->knows_results) {
         l->results_e = (struct err){0};
-        (void)check_results(l->results, &l->results_e);
+        (void)check_results(l->config->results, &l->results_e);
     }
     l->knows_results = true;
     *e = l->results_e;
