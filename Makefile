@@ -106,7 +106,7 @@ PEERS   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chorus/peers
 # Whose threads the thread sanitizer watches in `make check`: three rooms, and what reads beside the screens.
 TSAN_ROOMS := wire engine fake
 TSAN_TESTS := $(filter $(TSAN_ROOMS:%=tests/unit/%/%) tests/parity/cpu_threads_test.c \
-  tests/unit/ui/feed/feed_test.c tests/unit/ui/setup/slow_test.c tests/unit/ui/tasks/tasks_test.c,$(TESTS))
+  tests/unit/live/feed_test.c tests/unit/ui/setup/slow_test.c tests/unit/base/tasks_test.c,$(TESTS))
 
 ## Building and starting
 .PHONY: all
@@ -149,6 +149,10 @@ check: ## installs what is missing, builds, and runs every test
 	@sh make/deps.sh --try check
 	@$(MAKE) $(MORE) check-parts
 	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS:.c=)' bash tests/run.sh
+
+.PHONY: test room-tests
+test: ## builds and runs one room's tests: ROOM=spec, ROOM=ui/setup; ONLY=word: those whose names hold the word
+	@$(MAKE) $(MORE) ROOM='$(ROOM)' ONLY='$(ONLY)' room-tests
 
 .PHONY: check-parts check-normal check-asan check-tsan
 # Side by side: none waits for the slowest file of another.
@@ -224,6 +228,17 @@ tests: $(PROGRAMS) $(HARM)
 unit-tests: $(filter $(B)/tests/unit/%,$(PROGRAMS))
 tsan-tests: $(TSAN_TESTS:%.c=$(B)/%)
 
+# A room's tests are those of tests/unit/ROOM, and of tests/parity with its name.
+ROOMS      := $(sort $(patsubst tests/unit/%/,%,$(dir $(filter tests/unit/%,$(TESTS)))) \
+  $(foreach t,$(filter tests/parity/%,$(TESTS)),$(firstword $(subst _, ,$(notdir $(t))))))
+ROOM_TESTS := $(strip $(foreach t,$(filter tests/unit/$(ROOM)/% tests/parity/$(ROOM)_%,$(TESTS:.c=)),\
+  $(if $(or $(if $(ONLY),,all),$(findstring $(ONLY),$(notdir $(t)))),$(t))))
+ifneq ($(filter room-tests,$(MAKECMDGOALS)),)
+$(if $(ROOM_TESTS),,$(error ROOM=$(ROOM)$(if $(ONLY), ONLY=$(ONLY)): no tests found. Rooms with tests: $(ROOMS)))
+endif
+room-tests: $(ROOM_TESTS:%=$(B)/%) $(PROGRAM)
+	@BUILD=$(BUILD) TESTS='$(ROOM_TESTS)' bash tests/run.sh
+
 .PHONY: deps-check
 deps-check: ## proves from the includes that every room knows only those it may know
 	@sh make/walls.sh .
@@ -244,7 +259,7 @@ help: ## lists the targets
 	@awk -f make/help.awk $(firstword $(MAKEFILE_LIST))
 
 # The rest says how files are made from files, and needs to know what this machine has.
-ifneq ($(filter-out run deps clean check check-all torture fuzz monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
+ifneq ($(filter-out run deps clean check check-all test torture fuzz monkey deps-check fmt fmt-check help peers asan tsan nocuda,\
   $(or $(MAKECMDGOALS),all)),)
 include $(B)/config.mk
 endif

@@ -92,6 +92,8 @@ BEGIN {
     reads = base "spec net wire record/ "
     may("study", reads)
 
+    may("live", reads "study")
+
     may("draw/ink", "base")
     may("draw/plot", reads "study draw/ink")
     may("draw", reads "study draw/ink draw/plot")
@@ -117,21 +119,20 @@ BEGIN {
     # g++ compiles a kernel for the twin, which has its language.
     lets("src/cuda/kernels/dev.h", "tests/twin/emu.h")
 
-    screens = reads "study draw/ "
+    screens = reads "study live draw/ "
     may("ui/term", base "draw/")
     may("ui/widgets", base "draw/ ui/term")
     may("ui/tasks", base)
     may("ui/library", screens "ui/tasks")
-    may("ui/feed", screens "ui/tasks ui/widgets")
-    parts = screens "ui/term ui/widgets ui/tasks ui/library ui/feed "
+    parts = screens "ui/term ui/widgets ui/tasks ui/library "
     may("ui/app", parts)
     n = split("setup run results compare sweep predict log", word, " ")
     for (i = 1; i <= n; i++)
         may("ui/" word[i], parts "ui/app")
 
-    left = base "rng spec net wire data record/ study draw/ engine/ ref fake cpu cuda ui/feed ui/tasks "
+    left = base "rng spec net wire data record/ study live draw/ engine/ ref fake cpu cuda ui/tasks "
     may("cli", base)
-    may("cli/out", reads "study draw/ ui/feed cli")
+    may("cli/out", reads "study live draw/ cli")
     may("cli/args", left "cli cli/out")
     may("cli/out/report", left "cli cli/args cli/out")
     may("cli/sweeps", left "cli cli/args cli/out")
@@ -248,7 +249,7 @@ clean ~ /^[ \t]*(#|%:|\?\?=)[ \t]*(include|include_next|import|embed)([^a-z_]|$)
         ;
     else if (test ? top == "tests" && to !~ /^tests(\/|$)/ : !may_know(room, to))
         wrong("the room " room " may not know " to)
-    else if (room ~ /^(ui|draw|study)(\/|$)/ && top == "record" && !reader[what])
+    else if (room ~ /^(ui|draw|study|live)(\/|$)/ && top == "record" && !reader[what])
         wrong("of record, " room " may know the reader alone")
     if ((getline ignored < path) < 0)
         wrong("\"" what "\" is not there")

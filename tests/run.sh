@@ -1,8 +1,8 @@
 #!/bin/bash
-# tests/run.sh [WORD]: runs every test that `make check` built (only those whose name holds WORD), two at
-# a time for each processor (JOBS=N: 2 N, N that compute and N that wait), and sums them up: its last line is
-# "N passed, N failed, N skipped", and it exits 1 where anything failed. What a test printed stays
-# in $BUILD/check. A test is a program or script whose last line is such a sum; one without a sum,
+# tests/run.sh [WORD]: runs every test that `make check` built (only those whose name holds WORD; with TESTS set, those
+# of these names), two at a time for each processor (JOBS=N: 2 N, N that compute and N that wait), and sums them up: its
+# last line is "N passed, N failed, N skipped", and it exits 1 where anything failed. What a test printed stays in
+# $BUILD/check. A test is a program or script whose last line is such a sum; one without a sum,
 # one that runs for ten minutes and one that ends badly with nothing failed count as one failure.
 # A failure that may be an accident gets a second try at the end, alone; if it passes, it is named flaky.
 # CHORUS_TEST_ALL=1 (make check-all) runs what takes longer too, gives a test two hours, and runs nothing
@@ -217,6 +217,7 @@ names()
 mapfile -t waiting < <(names tests/ui/*.sh tests/cli/*.sh tests/torture/*.sh)
 mapfile -t computing < <(names tests/build/*.sh tests/parity/*.sh tests/parity/*_test.c deps-check fmt-check size-check \
     "${tsan[@]/#/tsan }" "${unit[@]/#/asan }" "${unit[@]}")
+[ -n "$TESTS" ] && waiting=() computing=($TESTS)
 all=("${waiting[@]}" "${computing[@]}")
 while ((${#waiting[@]} + ${#computing[@]})); do
     if ((${#waiting[@]})) && may_begin 1; then

@@ -60,6 +60,24 @@ rm -rf "$build"
 run "$config"
 check libraries_are_looked_for "$(cat "$work/out")" grep -q '^  found' "$work/out"
 
+# One room's tests: what is linked and run of them, and which rooms have some.
+of_room() { # of_room ARGUMENTS...: the test programs that `make test ARGUMENTS` links, in one line
+    make -n BUILD="$build" room-tests "$@" 2>"$work/err" | grep -oE 'LINK.*tests/(unit|parity)/[a-z_/]*_test' |
+        sed 's,.*tests/,,' | sort | paste -sd ' '
+}
+same() { # same NAME FOUND WANTED
+    check "$1" "$2, not $3" test "$2" = "$3"
+}
+same a_room_has_its_tests "$(of_room ROOM=rng)" unit/rng/keys_test
+same a_room_of_a_room_has_its_own "$(of_room ROOM=ui/log)" unit/ui/log/log_test
+same only_takes_those_with_the_word "$(of_room ROOM=spec ONLY=par)" unit/spec/parse_test
+same the_parity_of_a_room_is_its_own "$(of_room ROOM=ref ONLY=losses)" parity/ref_losses_test
+for words in ROOM=nope 'ROOM=rng ONLY=nope' ROOM=; do
+    run test $words
+    check "no_tests_are_told_$words" "$(cat "$work/err")" \
+        grep -q "^Makefile.*$words: no tests found. Rooms with tests: base cli .* ui/setup" "$work/err"
+done
+
 # A toolkit's libraries lie in one of several folders; the program looks in the same ones when it runs.
 toolkit=$(sed -n 's/^CUDA := //p' "$config")
 machine=$(sed -n 's,^CUDA_INCLUDE := .*/targets/\([^/]*\)/include$,\1,p' "$config")

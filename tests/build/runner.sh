@@ -103,7 +103,7 @@ leaks()
 # tests VARIABLE=VALUE...: runs the tests of the tree into ./out
 tests()
 {
-    env -u CHORUS_TEST_ALL -u CHORUS_TEST_LIMIT -u TSAN_TESTS BUILD=build JOBS=2 "$@" bash "$runner" >out 2>err </dev/null
+    env -u CHORUS_TEST_ALL -u CHORUS_TEST_LIMIT -u TSAN_TESTS -u TESTS BUILD=build JOBS=2 "$@" bash "$runner" >out 2>err </dev/null
     echo $? >status
 }
 tries() # tries TEST
@@ -127,6 +127,12 @@ once() # once TEST...: each of them has one try
     done
     check "$what: nothing is flaky" "$(cat out)" test "$(grep -c flaky: out)" = 0
 }
+
+what="the tests of a list"
+tree flaky passes
+tests TESTS=tests/cli/passes.sh
+sums "1 passed, 0 failed, 0 skipped 0"
+check "$what: nothing else is tried" "$(cat tries)" test "$(cat tries)" = passes
 
 what="a test that passes alone"
 tree flaky beside passes

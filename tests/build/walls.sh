@@ -56,7 +56,7 @@ plant study_reads_with_the_reader_alone src/study/new.c '#include "record/run/wr
 plant ui_does_not_know_engine ui/app/app.h '#include "engine/engine.h"' 'ui/app may not know engine'
 plant ui_does_not_know_data ui/setup/new.c '#include "data/data.h"' 'may not know data'
 plant ui_does_not_know_cpu ui/run/new.c '#include "cpu/peak.h"' 'may not know cpu'
-plant ui_reads_with_the_reader_alone ui/feed/new.c '#include "record/run/checkpoint.h"' 'the reader alone'
+plant live_reads_with_the_reader_alone src/live/new.c '#include "record/run/checkpoint.h"' 'the reader alone'
 plant screens_do_not_know_each_other ui/run/new.c '#include "ui/setup/form.h"' 'ui/run may not know ui/setup'
 plant the_app_knows_no_screen ui/app/new.c '#include "ui/setup/form.h"' 'ui/app may not know ui/setup'
 plant widgets_do_not_know_the_app ui/widgets/new.h '#include "ui/app/app.h"' 'ui/widgets may not know ui/app'

@@ -7,6 +7,7 @@
 #include "base/system/trace.h"
 #include "ui/term/frame_rate.h"
 #include "ui/app/claim.h"
+#include "ui/app/status.h"
 #include "ui/term/crash.h"
 #include "ui/widgets/share.h"
 
@@ -103,10 +104,10 @@ void app_lay_out(struct app *app)
                   feed_busy(app->feed) ? " The run goes on." : "");
         rows = grid_words(g, grid_all(g), 0, GRID_TEXT, text_str(&status));
         text_clear(&status);
-        feed_add_status(app->feed, &status, g->columns);
+        status_add(app->feed, &status, g->columns);
         rows += grid_words(g, grid_all(g), rows, GRID_DIM, text_str(&status));
         text_clear(&status);
-        feed_add_trouble(app->feed, &status);
+        status_add_trouble(app->feed, &status);
         grid_words(g, grid_all(g), rows, GRID_BAD, text_str(&status));
         text_free(&status);
     } else {

@@ -6,12 +6,12 @@
 
 #include "draw/grid.h"
 #include "draw/paper.h"
-#include "ui/feed/feed.h"
+#include "live/feed.h"
 #include "ui/tasks/jobs.h"
 #include "ui/term/key.h"
 #include "ui/library/library.h"
 #include "ui/app/settings.h"
-#include "ui/tasks/tasks.h"
+#include "base/system/tasks.h"
 #include "wire/wire.h"
 
 #include <signal.h>

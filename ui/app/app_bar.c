@@ -3,6 +3,7 @@
 #include "ui/app/app_int.h"
 
 #include "base/mem.h"
+#include "ui/app/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,7 +222,7 @@ int bar_trouble(struct app *app, struct grid *g)
     struct text words = {0};
     int rows = 0;
 
-    if (feed_add_trouble(app->feed, &words))
+    if (status_add_trouble(app->feed, &words))
         rows = bar_lowest(g, rect_above(grid_all(g), 2), g->rows / 4, GRID_BAD, text_str(&words));
     text_free(&words);
     return rows;
@@ -246,7 +247,7 @@ void bar_bottom(struct app *app, struct grid *g)
         draw_hints(app, g, line);
     line = rect_bottom(two, 1);
     grid_fill(g, line, GRID_STATUS);
-    feed_add_status(app->feed, &status, g->columns - 2);
+    status_add(app->feed, &status, g->columns - 2);
     grid_cut(g, line, 0, 1, line.columns - 2, GRID_STATUS, false, text_str(&status));
     text_free(&status);
 }

@@ -5,6 +5,7 @@
 #include "record/queue/queue.h"
 #include "record/working.h"
 #include "ui/app/claim.h"
+#include "ui/app/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -381,7 +382,7 @@ static void quit_busy(struct app *app, size_t waiting, bool others, const struct
                          : rests ? "What runs here is paused."
                                  : "chorus leaves as soon as what runs has ended its epoch.");
     else
-        feed_add_busy(app->feed, &words);
+        status_add_busy(app->feed, &words);
     text_add(&words, " How do you want to leave?");
     add_stops(app, &words);
     begun_tell(app, begun, &words);

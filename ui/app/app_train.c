@@ -6,6 +6,7 @@
 #include "record/run/reader.h"
 #include "record/working.h"
 #include "ui/app/claim.h"
+#include "ui/app/status.h"
 #include "wire/sweep.h"
 
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static void ask_busy(struct app *app, const struct claim_choice *choice, const c
     struct text question = {0};
 
     answers = claim_answers(choice);
-    feed_add_busy(app->feed, &question);
+    status_add_busy(app->feed, &question);
     text_addf(&question, " Running both at once slows both.%s When should this start?", more);
     app_ask(app, text_str(&question), answers.words, chosen, app);
     text_free(&question);

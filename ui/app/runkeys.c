@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "ui/app/claim.h"
+#include "ui/app/status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static void ask_match(struct app *app)
     text_add_clean(&words, text_str(&app->about));
     text_add(&words, app->about_busy ? "? " : "?");
     if (app->about_busy)
-        feed_add_busy(app->feed, &words);
+        status_add_busy(app->feed, &words);
     app_ask(app, text_str(&words), answers.words, take_match, app);
     text_free(&words);
 }

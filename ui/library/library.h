@@ -6,7 +6,7 @@
 #define CHORUS_UI_LIBRARY_LIBRARY_H
 
 #include "record/run/reader.h"
-#include "ui/tasks/tasks.h"
+#include "base/system/tasks.h"
 
 #include <stdbool.h>
 #include <stddef.h>

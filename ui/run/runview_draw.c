@@ -6,6 +6,7 @@
 #include "study/compare.h"
 #include "study/members.h"
 #include "study/tables.h"
+#include "ui/app/status.h"
 #include "ui/widgets/share.h"
 
 #include <math.h>
@@ -400,7 +401,7 @@ static void draw_bars(struct runview *v, const struct feed_run *run, struct grid
     if (!runview_at_work(run))
         add_spent(run, &left);
     else if (!full)
-        feed_add_left(run->left_seconds, &left);
+        time_left_add(&left, run->left_seconds);
     draw_bar(g, rect_behind(in, half), "run", run->state == WIRE_DONE ? 1 : run->run_share, role,
              text_str(&left), ""); /* what ended early is whole too */
     text_free(&left);
@@ -443,7 +444,7 @@ static void draw_none(struct runview *v, struct grid *g, struct rect in)
         text_add(&words, "The sweep ");
         text_add_clean(&words, name);
         text_addf(&words, "%s%s", *name ? " " : "",
-                  feed_add_trouble(v->app->feed, &trouble)
+                  status_add_trouble(v->app->feed, &trouble)
                       ? "waits: its first cell cannot begin yet."
                       : "is starting: its first cell is being prepared.");
         text_free(&trouble);

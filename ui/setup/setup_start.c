@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "study/compare.h"
+#include "ui/app/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,7 +318,7 @@ static void ask_where(struct setup *s)
     s->asks = ASKS_BEHIND;
     choice = choice_of(s);
     answers = claim_answers(&choice);
-    feed_add_busy(s->app->feed, &question);
+    status_add_busy(s->app->feed, &question);
     text_add(&question, " When should this start?");
     app_ask(s->app, text_str(&question), answers.words, queue_or_not, s);
     text_free(&question);

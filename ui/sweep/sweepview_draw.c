@@ -112,7 +112,7 @@ static void draw_progress(const struct sweepview *v, struct grid *g, struct rect
         text_add(&left, "time known after a cell");
     } else if (ended < known && isfinite(seconds) && !rests) {
         text_add(&left, told ? "" : "about ");
-        feed_add_span(seconds, &left);
+        time_left_add_span(&left, seconds);
         text_add(&left, lives ? " left" : " of work left");
     }
     wide = in.columns - text_width(text_str(&counts)) - text_width(text_str(&left)) - 4;

@@ -38,15 +38,8 @@ static void add_bar(struct text *out, double share, int cells, bool utf8)
 
 void progress_add_left(struct text *out, const char *before, double seconds)
 {
-    char span[CLOCK_UTC_ROOM];
-
-    if (!isfinite(seconds))
-        return;
-    if (seconds < 59.5)
-        snprintf(span, sizeof span, "%.0f s", seconds < 1 ? 1 : seconds);
-    else
-        clock_span(span, seconds);
-    text_addf(out, "%s%s left", before, span);
+    text_add(out, isfinite(seconds) ? before : "");
+    time_left_add(out, seconds);
 }
 
 enum { PART_BAR = 1, PART_LEFT = 2, PART_ACC = 4, PART_SPEED = 8, PART_LOSS = 16 };

@@ -1,11 +1,12 @@
 /* The Run screen, drawn: nothing, a run as it goes, an ensemble, ends of all kinds, any size. */
-#include "tests/unit/ui/feed/feed_kit.h"
+#include "tests/unit/live/feed_kit.h"
 #include "record/run/run.h"
 #include "record/run/writer.h"
 #include "tests/unit/ui/other_kit.h"
 #include "ui/app/app_int.h"
 #include "ui/app/claim.h"
 #include "ui/app/screens.h"
+#include "ui/app/status.h"
 #include "ui/run/runview_int.h"
 #include "ui/setup/setup_int.h"
 
@@ -475,7 +476,7 @@ TEST(a_run_that_the_wire_held_is_shown_and_its_own)
     CHECK_INT(feed_count(s.k.feed), 1);
     CHECK(feed_follow(s.k.feed, record_folder(record))->own);
     CHECK_HAS(draw(&s, 21, 80), "data and model are being prepared");
-    feed_add_status(s.k.feed, &line, 80);
+    status_add(s.k.feed, &line, 80);
     CHECK_HAS(text_str(&line), "starting");
     CHECK(!strstr(text_str(&line), "elsewhere"));
     text_free(&line);
@@ -1163,7 +1164,7 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     CHECK(!strncmp(draw(&s, 21, 80), " paused, then stops  lenet", 26));
     CHECK_HAS(draw(&s, 21, 120), "at step 0: p goes on to its stop, R without it");
     text_clear(&s.text);
-    feed_add_status(s.k.feed, &s.text, 100);
+    status_add(s.k.feed, &s.text, 100);
     CHECK_HAS(text_str(&s.text), "paused, then stops  lenet");
     CHECK(hints(&s, "go on, then stop") && hints(&s, "go on, no stop"));
     runview_ask_stop(&s.view, runview_run(&s.view));

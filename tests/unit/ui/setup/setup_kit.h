@@ -197,7 +197,7 @@ bool feed_busy(struct feed *f)
     return kit.busy;
 }
 
-void feed_add_busy(struct feed *f, struct text *out)
+void status_add_busy(struct feed *f, struct text *out)
 {
     (void)f;
     text_add(out, "lenet-a35b trains here.");

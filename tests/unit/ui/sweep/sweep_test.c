@@ -7,6 +7,7 @@
 #include "ui/app/app_int.h"
 #include "ui/app/claim.h"
 #include "ui/app/screens.h"
+#include "ui/app/status.h"
 #include "ui/setup/setup_int.h"
 #include "ui/widgets/share.h"
 #include "ui/sweep/sweepview_int.h"
@@ -1686,7 +1687,7 @@ TEST(a_sweep_that_ended_here_is_told_of_as_a_sweep)
     v->tell_ns = 0;
     sweepview_tell_status(v);
     CHECK(settle(&app));
-    feed_add_status(app.feed, &line, 100);
+    status_add(app.feed, &line, 100);
     CHECK_STR(text_str(&line), "■ sweep stopped  board  1 of 2 cells  best 0.8000, picked on test");
     screen_sweep.close(v);
     tasks_free(app.tasks);

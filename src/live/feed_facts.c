@@ -1,5 +1,5 @@
-/* ui/feed/feed_facts.c: what a run is, as its run.csv says, how far it is, and how long it will take. */
-#include "ui/feed/feed_int.h"
+/* live/feed_facts.c: what a run is, as its run.csv says, how far it is, and how long it will take. */
+#include "live/feed_int.h"
 
 #include "record/run/reader.h"
 #include "record/run/run.h"

@@ -1,5 +1,5 @@
-/* ui/feed/feed.c: the runs that are known. */
-#include "ui/feed/feed_int.h"
+/* live/feed.c: the runs that are known. */
+#include "live/feed_int.h"
 
 #include "base/clock.h"
 #include "base/io.h"

@@ -1,6 +1,6 @@
-/* ui/feed/feed_files.c: files that grow: fetched by another thread, never the same bytes twice, and taken
+/* live/feed_files.c: files that grow: fetched by another thread, never the same bytes twice, and taken
  * piece by piece by the main one, never for longer than a frame allows. */
-#include "ui/feed/feed_int.h"
+#include "live/feed_int.h"
 
 #include "base/io.h"
 #include "base/mem.h"

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "ui/tasks/tasks.h"
+#include "base/system/tasks.h"
 
 #include <poll.h>
 #include <pthread.h>

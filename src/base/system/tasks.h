@@ -1,9 +1,9 @@
-/* ui/tasks/tasks.h: work that takes longer than a keystroke may: a thread does it in turn, and what it found
+/* base/system/tasks.h: work that takes longer than a keystroke may: a thread does it in turn, and what it found
  * is taken up by the main thread. What may wait for others (a lock, a process that is asked) has a
  * thread of its own, so that it keeps nothing else waiting, and so has what goes to places that people
  * name: whatever disk they lie on. */
-#ifndef CHORUS_UI_TASKS_TASKS_H
-#define CHORUS_UI_TASKS_TASKS_H
+#ifndef CHORUS_BASE_SYSTEM_TASKS_H
+#define CHORUS_BASE_SYSTEM_TASKS_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* ui/feed/feed_rows.c: what the columns of a run's files mean, and what becomes of their rows. */
-#include "ui/feed/feed_int.h"
+/* live/feed_rows.c: what the columns of a run's files mean, and what becomes of their rows. */
+#include "live/feed_int.h"
 
 #include "base/mem.h"
 

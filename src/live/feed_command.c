@@ -1,6 +1,6 @@
-/* ui/feed/feed_command.c: what runs are told: over the wire where they are ours, through their control file
+/* live/feed_command.c: what runs are told: over the wire where they are ours, through their control file
  * else; and starts. */
-#include "ui/feed/feed_int.h"
+#include "live/feed_int.h"
 
 #include "record/run/reader.h"
 

@@ -1,12 +1,12 @@
-/* ui/feed/feed_int.h: what the files of feed share. feed.c keeps the runs, feed_event.c takes the wire's
+/* live/feed_int.h: what the files of feed share. feed.c keeps the runs, feed_event.c takes the wire's
  * events, feed_look.c has the files of runs read, feed_files.c reads them piece by piece, feed_rows.c
- * is what their rows mean, feed_facts.c what run.csv says and how far a run is, feed_status.c what a
- * line says of it all, feed_command.c what runs are told. */
-#ifndef CHORUS_UI_FEED_FEED_INT_H
-#define CHORUS_UI_FEED_FEED_INT_H
+ * is what their rows mean, feed_facts.c what run.csv says and how far a run is, feed_work.c what is at
+ * work here and elsewhere, feed_command.c what runs are told. */
+#ifndef CHORUS_LIVE_FEED_INT_H
+#define CHORUS_LIVE_FEED_INT_H
 
 #include "record/run/reader.h"
-#include "ui/feed/feed.h"
+#include "live/feed.h"
 
 #include <sys/types.h>
 

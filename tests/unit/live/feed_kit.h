@@ -1,10 +1,10 @@
-/* tests/unit/ui/feed/feed_kit.h: runs on the disk and on the wire, for what follows them. */
-#ifndef CHORUS_TESTS_UNIT_UI_FEED_FEED_KIT_H
-#define CHORUS_TESTS_UNIT_UI_FEED_FEED_KIT_H
+/* tests/unit/live/feed_kit.h: runs on the disk and on the wire, for what follows them. */
+#ifndef CHORUS_TESTS_UNIT_LIVE_FEED_KIT_H
+#define CHORUS_TESTS_UNIT_LIVE_FEED_KIT_H
 
 #include "record/run/run.h"
 #include "tests/unit/record/help.h"
-#include "ui/feed/feed_int.h"
+#include "live/feed_int.h"
 
 static uint64_t kit_now = 1000000000000u;
 static uint64_t kit_ns(void)

@@ -1,6 +1,9 @@
-#include "ui/feed/time_left.h"
+#include "live/time_left.h"
+
+#include "base/clock.h"
 
 #include <math.h>
+#include <stdio.h>
 
 void time_left_start(struct time_left *p, int64_t steps_done)
 {
@@ -30,4 +33,23 @@ double time_left_seconds(const struct time_left *p, int64_t steps, int64_t evalu
         return NAN;
     return p->step_seconds * (double)steps +
            (steps > 0 ? p->eval_seconds * (double)evaluations : 0);
+}
+
+void time_left_add_span(struct text *out, double seconds)
+{
+    char span[CLOCK_UTC_ROOM];
+
+    if (seconds < 59.5)
+        snprintf(span, sizeof span, "%.0f s", seconds < 1 ? 1 : seconds);
+    else
+        clock_span(span, seconds);
+    text_add(out, span);
+}
+
+void time_left_add(struct text *out, double seconds)
+{
+    if (!isfinite(seconds))
+        return;
+    time_left_add_span(out, seconds);
+    text_add(out, " left");
 }

@@ -1,5 +1,5 @@
-/* ui/feed/feed_event.c: what the wire's events say of runs. */
-#include "ui/feed/feed_int.h"
+/* live/feed_event.c: what the wire's events say of runs. */
+#include "live/feed_int.h"
 
 #include "base/mem.h"
 

@@ -1,16 +1,16 @@
-/* ui/feed/feed.h: runs as they go: one model for those of this process, whose events come over the wire, and
+/* live/feed.h: runs as they go: one model for those of this process, whose events come over the wire, and
  * for those of others. Rows are read from the run's files, which are the truth and tell of both alike;
  * events say when to look, and what happened since the last row. The main thread alone. */
-#ifndef CHORUS_UI_FEED_FEED_H
-#define CHORUS_UI_FEED_FEED_H
+#ifndef CHORUS_LIVE_FEED_H
+#define CHORUS_LIVE_FEED_H
 
 #include "base/text.h"
 #include "record/run/reader.h"
 #include "record/working.h"
 #include "study/members.h"
 #include "study/tables.h"
-#include "ui/feed/time_left.h"
-#include "ui/tasks/tasks.h"
+#include "live/time_left.h"
+#include "base/system/tasks.h"
 #include "wire/sweep.h"
 
 #include <stdbool.h>
@@ -177,8 +177,6 @@ bool feed_starts(const struct feed *f, const struct feed_run *run);
 bool feed_busy(struct feed *f);
 /* The same, or a run of another program that this one knows of trains. */
 bool feed_sees_busy(struct feed *f);
-/* What is busy, as a sentence: "first-a000 trains here, epoch 2 of 4." */
-void feed_add_busy(struct feed *f, struct text *out);
 /* A sweep of another program, as its files told at the last look. */
 struct feed_sweep {
     struct wire_sweep_status is; /* no name: there is none. Ended: nobody works on it any more */
@@ -191,11 +189,31 @@ struct feed_sweep {
 void feed_set_elsewhere(struct feed *f, const struct feed_sweep *sweep);
 /* How many stand in results/queue, as the screen Setup has read it. */
 void feed_set_queued(struct feed *f, size_t count);
-/* What runs, how far it is, the best so far, the time left, in at most so many columns: what matters
- * less goes first. */
-void feed_add_status(struct feed *f, struct text *out, int columns);
-/* What cannot go on here just now but will by itself, as on a full disk: a sentence. False: nothing. */
-bool feed_add_trouble(struct feed *f, struct text *out);
+/* What cannot go on here just now but will by itself, as on a full disk. False: nothing. */
+struct feed_trouble {
+    enum err_code code;
+    bool sweep; /* it is a sweep's */
+    char reason[512];
+};
+bool feed_trouble(const struct feed *f, struct feed_trouble *out);
+/* The sweep to tell of beside (or instead of) that run, which is the current one: of this program or of
+ * another. False: none. */
+struct feed_shown {
+    struct feed_sweep sweep;
+    bool own;
+    bool seeds;                  /* the best is of one of several seeds */
+    const struct feed_run *cell; /* that is told of too; NULL: none */
+};
+bool feed_shows_sweep(const struct feed *f, const struct feed_run *run, struct feed_shown *out);
+/* The sweep of this program that is at work: that of the run where the run is a live one of this program. */
+bool feed_running_sweep(const struct feed *f, const struct feed_run *run,
+                        struct wire_sweep_status *out);
+/* The sweep of another program that computes; NULL: none. */
+const struct wire_sweep_status *feed_sweep_elsewhere(const struct feed *f);
+bool feed_trains_elsewhere(const struct feed_run *run);
+void feed_queue(const struct feed *f, struct wire_queue *out);
+/* How much waits here and in results/queue, without that run. */
+size_t feed_waiting(const struct feed *f, const struct feed_run *but);
 /* Whether that run waits for room on the disk; whether the run or sweep of that number waits for anything
  * so. */
 bool feed_lacks_room(const struct feed *f, const struct feed_run *run);
@@ -211,10 +229,6 @@ static inline bool feed_all_paused(const struct feed *f)
     return work.paused && !work.goes_on && !work.no_room;
 }
 bool feed_has_trouble(const struct feed *f, uint32_t number);
-/* "1:12", "9 s": what is left is not known better. */
-void feed_add_span(double seconds, struct text *out);
-/* "1:12 left" and the like; nothing where it is unknown. */
-void feed_add_left(double seconds, struct text *out);
 /* For tests: another clock than clock_ns. */
 void feed_set_clock(struct feed *f, uint64_t (*ns)(void));
 

@@ -1,4 +1,4 @@
-#include "ui/tasks/tasks.h"
+#include "base/system/tasks.h"
 
 #include "base/mem.h"
 #include "base/system/thread.h"

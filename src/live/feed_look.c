@@ -1,6 +1,6 @@
-/* ui/feed/feed_look.c: which runs' files are due, and what comes of it. How long a disk takes is another
+/* live/feed_look.c: which runs' files are due, and what comes of it. How long a disk takes is another
  * thread's business. */
-#include "ui/feed/feed_int.h"
+#include "live/feed_int.h"
 
 #include "base/io.h"
 #include "base/mem.h"

@@ -3,7 +3,8 @@
 #include "record/run/run.h"
 #include "record/run/writer.h"
 #include "record/working.h"
-#include "tests/unit/ui/feed/feed_kit.h"
+#include "tests/unit/live/feed_kit.h"
+#include "ui/app/status.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -76,7 +77,7 @@ TEST(a_run_of_this_process_by_events_and_rows)
     CHECK(r->own && r->live && r->known);
     CHECK_STR(r->name, run->run);
     CHECK(feed_busy(k.feed));
-    feed_add_busy(k.feed, &words);
+    status_add_busy(k.feed, &words);
     CHECK_STR(text_str(&words) + strcspn(text_str(&words), " "), " trains here, epoch 1 of 4.");
     text_free(&words);
     CHECK(isnan(r->left_seconds));
@@ -234,7 +235,7 @@ TEST(a_run_of_another_process_live_ended_and_dead)
 static const char *status(struct kit *k, struct text *out)
 {
     text_clear(out);
-    feed_add_status(k->feed, out, 78);
+    status_add(k->feed, out, 78);
     return text_str(out);
 }
 
@@ -687,7 +688,7 @@ TEST(the_line_of_status)
     struct kit k;
 
     kit_open(&k, 64);
-    feed_add_status(k.feed, &line, 80);
+    status_add(k.feed, &line, 80);
     CHECK_STR(text_str(&line), "nothing runs");
     record = kit_run(&k, run);
     kit_state(&k, 7, record_folder(record), WIRE_RUNNING, "");
@@ -698,7 +699,7 @@ TEST(the_line_of_status)
     feed_take(k.feed, NULL, NULL);
     for (int columns = 9; columns < 140; columns++) {
         text_clear(&line);
-        feed_add_status(k.feed, &line, columns);
+        status_add(k.feed, &line, columns);
         CHECK(text_width(text_str(&line)) <= columns);
         CHECK_HAS(text_str(&line), "running");
         if (columns == 78)
@@ -709,7 +710,7 @@ TEST(the_line_of_status)
     kit_state(&k, 7, record_folder(record), WIRE_PAUSED, "");
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 140);
+    status_add(k.feed, &line, 140);
     CHECK_HAS(text_str(&line), "paused");
     CHECK(!strstr(text_str(&line), "left"));
     text_free(&line);
@@ -749,22 +750,22 @@ TEST(a_sweep_counts_its_cells)
     REQUIRE(feed_count(k.feed) == 1);
     r = feed_at(k.feed, 0);
     CHECK_INT(r->sweep, 9);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_HAS(text_str(&line),
               "sweep  board  cell 8 of 12  best 0.9100, picked on test  1:30 left");
     feed_set_queued(k.feed, 1);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "picked on test  1:30 left  1 waits");
     feed_set_queued(k.feed, 0);
     cell.val_acc = 0.92;
     wire_set_cell(k.wire, 9, &cell);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "best 0.9100, picked on validation");
     CHECK(feed_busy(k.feed));
     text_clear(&line);
-    feed_add_busy(k.feed, &line);
+    status_add_busy(k.feed, &line);
     CHECK_STR(text_str(&line), "The sweep board trains here, cell 8 of 12.");
     REQUIRE_OK(feed_stop(k.feed, r, WIRE_AFTER_CELLS, &e)); /* of the sweep, not of its cell */
     REQUIRE(wire_next_command(k.wire, &command, 0));
@@ -816,21 +817,21 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     kit_state(&k, 7, "", WIRE_RUNNING, "");
     wire_set_sweep(k.wire, &sweep);
     feed_take(k.feed, NULL, NULL);
-    CHECK(!feed_add_trouble(k.feed, &line));
+    CHECK(!status_add_trouble(k.feed, &line));
     CHECK(!feed_has_trouble(k.feed, 7) && !feed_lacks_room(k.feed, feed_at(k.feed, 0)));
     status.code = ERR_IO;
     snprintf(
         status.reason, sizeof status.reason,
         "the disk is full in .../a/folder/of/forty/letters/and/one (12 kB free, 1.5 MB wanted)");
     wire_set_status(k.wire, &status);
-    CHECK(feed_add_trouble(k.feed, &line));
+    CHECK(status_add_trouble(k.feed, &line));
     CHECK_HAS(text_str(&line),
               "wanted): free some and it goes on by itself, or stop it with K on Run");
     CHECK_INT(rows_of(text_str(&line)), 2);
     CHECK(feed_has_trouble(k.feed, 7) && !feed_has_trouble(k.feed, 9));
     CHECK(feed_lacks_room(k.feed, feed_at(k.feed, 0)));
     text_clear(&line);
-    feed_add_status(k.feed, &line, 200);
+    status_add(k.feed, &line, 200);
     CHECK(!strncmp(text_str(&line), "‖ waits  ", strlen("‖ waits  ")));
     CHECK(!strstr(text_str(&line), "room")); /* that stands above it */
     CHECK(!strstr(text_str(&line), "running") && !strstr(text_str(&line), "left"));
@@ -838,11 +839,11 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     status.code = ERR_OK;
     wire_set_status(k.wire, &status);
     text_clear(&line);
-    CHECK(!feed_add_trouble(k.feed, &line));
+    CHECK(!status_add_trouble(k.feed, &line));
     sweep.code = ERR_IO;
     snprintf(sweep.reason, sizeof sweep.reason, "the disk is full in results");
     wire_set_sweep(k.wire, &sweep);
-    CHECK(feed_add_trouble(k.feed, &line));
+    CHECK(status_add_trouble(k.feed, &line));
     CHECK_STR(text_str(&line),
               "the disk is full in results: free some and it goes on by itself, or "
               "stop it with K on Sweep");
@@ -856,7 +857,7 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     sweep.code = ERR_FAILED;
     wire_set_sweep(k.wire, &sweep);
     text_clear(&line);
-    CHECK(feed_add_trouble(k.feed, &line)); /* a ledger that another program holds */
+    CHECK(status_add_trouble(k.feed, &line)); /* a ledger that another program holds */
     CHECK_HAS(text_str(&line), ": it waits, and goes on by itself");
     kit_state(&k, 7, "", WIRE_PAUSED, "");
     feed_take(k.feed, NULL, NULL);
@@ -867,7 +868,7 @@ TEST(what_waits_for_room_on_the_disk_is_told)
     sweep.state = WIRE_STOPPED;
     wire_set_sweep(k.wire, &sweep);
     text_clear(&line);
-    CHECK(!feed_add_trouble(k.feed, &line));
+    CHECK(!status_add_trouble(k.feed, &line));
     text_free(&line);
     kit_close(&k);
 }
@@ -965,7 +966,7 @@ TEST(a_cell_that_cannot_begin_leaves_no_run)
         CHECK_INT(feed_count(k.feed), 1);
         CHECK(!feed_current(k.feed)); /* nothing is to be seen of it */
         text_clear(&line);
-        feed_add_status(k.feed, &line, 100);
+        status_add(k.feed, &line, 100);
         CHECK_HAS(text_str(&line), "sweep waits  board  cell 1 of 4");
         CHECK(!strstr(text_str(&line), "left"));
         if (i == 1) /* a stop */
@@ -1000,10 +1001,10 @@ TEST(a_refused_start_is_over)
     CHECK(feed_busy(k.feed));
     r = feed_at(k.feed, 0);
     CHECK(feed_starts(k.feed, r));
-    feed_add_status(k.feed, &line, 80);
+    status_add(k.feed, &line, 80);
     CHECK_STR(text_str(&line), "○ starting  first");
     text_clear(&line);
-    feed_add_busy(k.feed, &line);
+    status_add_busy(k.feed, &line);
     CHECK_STR(text_str(&line), "first is about to start here.");
     /* Another command that is refused to it does not end it; nor does the next one's start begin. */
     refuse(&k, status.run, "this run has not begun yet");
@@ -1025,7 +1026,7 @@ TEST(a_refused_start_is_over)
     feed_take(k.feed, NULL, NULL);
     CHECK(!feed_busy(k.feed));
     text_clear(&line);
-    feed_add_status(k.feed, &line, 80);
+    status_add(k.feed, &line, 80);
     CHECK_STR(text_str(&line), "✗ did not start  first");
     text_free(&line);
     free(start);
@@ -1146,7 +1147,7 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
 
     kit_open(&k, 64);
     feed_set_elsewhere(k.feed, &sweep);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_STR(text_str(&line),
               "● sweep elsewhere  board  cell 8 of 12  best 0.9100, picked on test  "
               "~1:30 left");
@@ -1158,12 +1159,12 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     kit_pass(1);
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 120);
+    status_add(k.feed, &line, 120);
     CHECK_HAS(text_str(&line), "cell 8 of 12  best 0.9100, picked on test  ~1:30 left  ");
     CHECK_HAS(text_str(&line), ": epoch 1/4");
     for (int columns = 40; columns < 140; columns++) {
         text_clear(&line);
-        feed_add_status(k.feed, &line, columns);
+        status_add(k.feed, &line, columns);
         CHECK(text_width(text_str(&line)) <= columns);
         CHECK_HAS(text_str(&line), "sweep elsewhere");
         CHECK_HAS(text_str(&line), "cell 8 of 12");
@@ -1177,14 +1178,14 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     kit_pass(1);
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_STR(text_str(&line),
               "● sweep elsewhere  board  cell 9 of 12  best 0.9100, picked on test  "
               "~1:30 left");
     sweep.is.state = WIRE_PAUSED;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK(
         !strncmp(text_str(&line), "‖ sweep paused elsewhere", strlen("‖ sweep paused elsewhere")));
     sweep.is.state = WIRE_DONE; /* its end is told until something else is at work */
@@ -1192,24 +1193,24 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     sweep.is.done = 12;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_STR(text_str(&line),
               "✓ sweep done  board  12 of 12 cells  best mean 0.9100, picked on test");
     sweep.is.done = 11;
     sweep.is.state = WIRE_STOPPED;
     feed_set_elsewhere(k.feed, &sweep);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "■ sweep stopped  board  11 of 12 cells");
     kit_started(&k, 7, "/other", &run->spec, 100);
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "● running");
     kit_state(&k, 7, "/other", WIRE_DONE, "");
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "✓ done");
     feed_set_elsewhere(k.feed, &sweep);
     kit_started(&k, 8, "/third", &run->spec, 100);
@@ -1217,7 +1218,7 @@ TEST(a_sweep_elsewhere_runs_between_its_cells_too)
     kit_state(&k, 8, "/third", WIRE_DONE, "");
     feed_take(k.feed, NULL, NULL);
     text_clear(&line);
-    feed_add_status(k.feed, &line, 100);
+    status_add(k.feed, &line, 100);
     CHECK_HAS(text_str(&line), "✓ done");
     text_free(&line);
     free(run);
@@ -1280,17 +1281,17 @@ TEST(a_sweep_is_told_of_alike_here_and_elsewhere)
         snprintf(other.is.name, sizeof other.is.name, "board");
         feed_set_elsewhere(k.feed, &other);
         text_clear(&line);
-        feed_add_status(k.feed, &line, 120);
+        status_add(k.feed, &line, 120);
         CHECK_HAS(text_str(&line), looks[i].other);
         CHECK(!strchr(text_str(&line), '~'));
         text_clear(&line);
-        feed_add_status(k.feed, &line, 60);
+        status_add(k.feed, &line, 60);
         CHECK_HAS(text_str(&line), looks[i].brief);
         other.is.sweep = 9;
         wire_set_sweep(k.wire, &other.is);
         wire_set_cell(k.wire, 9, &cell);
         text_clear(&line);
-        feed_add_status(k.feed, &line, 120);
+        status_add(k.feed, &line, 120);
         CHECK_HAS(text_str(&line), looks[i].own);
         kit_close(&k);
     }
@@ -1339,17 +1340,17 @@ TEST(the_line_says_what_waits_and_for_whom)
     kit_open(&k, 64);
     wire_set_queue(k.wire, &queue);
     feed_set_queued(k.feed, 2);
-    feed_add_status(k.feed, &line, 80);
+    status_add(k.feed, &line, 80);
     CHECK_STR(text_str(&line), "nothing runs  2 wait until process 4711 has ended");
     text_clear(&line);
-    feed_add_status(k.feed, &line, 30);
+    status_add(k.feed, &line, 30);
     CHECK_STR(text_str(&line), "nothing runs");
-    CHECK(!feed_add_trouble(k.feed, &line)); /* it ends by itself */
+    CHECK(!status_add_trouble(k.feed, &line)); /* it ends by itself */
     queue.pid = 0;
     snprintf(queue.reason, sizeof queue.reason, "the disk is full in results");
     wire_set_queue(k.wire, &queue);
     text_clear(&line);
-    CHECK(feed_add_trouble(k.feed, &line));
+    CHECK(status_add_trouble(k.feed, &line));
     CHECK_STR(text_str(&line), "the queue waits: the disk is full in results");
     text_free(&line);
     kit_close(&k);
@@ -1373,7 +1374,7 @@ TEST(what_runs_elsewhere_stands_before_what_ended_here)
     feed_take(k.feed, NULL, NULL);
     kit_pass(1);
     feed_take(k.feed, NULL, NULL);
-    feed_add_status(k.feed, &line, 80);
+    status_add(k.feed, &line, 80);
     CHECK_HAS(text_str(&line), "running elsewhere");
     text_free(&line);
     record_close(record);
@@ -1447,7 +1448,7 @@ TEST(what_another_program_goes_on_with_runs_elsewhere)
     REQUIRE_OK(record_write_run(record, run, &e));
     CHECK(feed_take(k.feed, NULL, NULL));
     CHECK(!r->own && r->live && r->state == WIRE_RUNNING && !r->sweep);
-    feed_add_status(k.feed, &line, 80);
+    status_add(k.feed, &line, 80);
     CHECK_HAS(text_str(&line), "running elsewhere");
     CHECK(!feed_busy(k.feed));
     run->state = WIRE_DONE;
