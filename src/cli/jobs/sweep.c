@@ -15,6 +15,7 @@
 #include "cli/jobs/sweeps_follow.h"
 #include "cli/jobs/workbench.h"
 #include "engine/engine.h"
+#include "engine/forecast/forecast.h"
 #include "spec/spec.h"
 #include "wire/sweep.h"
 #include "wire/wire.h"
@@ -112,41 +113,44 @@ int sweep_in_workbench(const struct spec_sweep *s, const struct sweep_wish *wish
     return code;
 }
 
-enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)
+static void say_left_out(const struct spec_sweep *s, const struct forecast_cell *cell, size_t n,
+                         size_t out)
 {
-    size_t n = spec_sweep_cells(s), out = 0;
-    struct spec *cell = mem_new(1, sizeof *cell);
-    struct err why = {0};
-
-    for (size_t i = 0; i < n; i++) {
-        if (spec_sweep_cell(s, i, cell, &why) == ERR_OK)
-            continue;
-        if (!out++)
-            err_set(e, ERR_INPUT, "%s", why.text);
-    }
-    if (out == n) {
-        free(cell);
-        return n > 1 ? err_context(e, "no cell of this sweep can run") : ERR_INPUT;
-    }
-    if (out && !quiet)
-        cli_talk("%s of %s cells are left out:", TEXT_COUNT(out), TEXT_COUNT(n));
-    for (size_t i = 0, told = 0; i < n && out && !quiet && told < SHOWN_OUT; i++) {
+    cli_talk("%s of %s cells are left out:", TEXT_COUNT(out), TEXT_COUNT(n));
+    for (size_t i = 0, told = 0; told < SHOWN_OUT && told < out; i++) {
         struct text t = {0};
 
-        if (spec_sweep_cell(s, i, cell, &why) == ERR_OK)
+        if (cell[i].fate != WIRE_LEFT_OUT)
             continue;
         told++;
         text_add(&t, "  ");
-        sweeps_add_label(s, i, &t);
+        sweeps_add_label(s, cell[i].number, &t);
         text_add(&t, ": ");
-        text_add_clean(&t, why.text);
+        text_add_clean(&t, cell[i].reason);
         cli_talk("%s", text_str(&t));
         text_free(&t);
-        if (told == SHOWN_OUT && told < out)
-            cli_talk("  and %s more; --dry-run lists them all", TEXT_COUNT(out - told));
     }
-    free(cell);
-    return ERR_OK;
+    if (out > SHOWN_OUT)
+        cli_talk("  and %s more; --dry-run lists them all", TEXT_COUNT(out - SHOWN_OUT));
+}
+
+enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)
+{
+    struct forecast *f = sweeps_walk(s, true);
+    const struct forecast_cell *cell = forecast_cells(f, NULL);
+    size_t n = spec_sweep_cells(s), out = 0;
+    enum err_code code = ERR_OK;
+
+    for (size_t i = 0; i < n; i++)
+        out += cell[i].fate == WIRE_LEFT_OUT;
+    if (out == n)
+        code = err_set(e, ERR_INPUT, "%s", cell[0].reason);
+    if (out == n && n > 1)
+        code = err_context(e, "no cell of this sweep can run");
+    else if (out && out < n && !quiet)
+        say_left_out(s, cell, n, out);
+    forecast_free(f);
+    return code;
 }
 
 static int stopped_code(void)

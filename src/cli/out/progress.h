@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "record/run/reader.h"
-#include "live/time_left.h"
+#include "wire/time_left.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -204,16 +204,29 @@ static enum err_code read_cells(const char *name, struct record_cell **cells, si
     return code;
 }
 
+struct forecast *sweeps_walk(const struct spec_sweep *s, bool cells)
+{
+    struct spec_sweep copy;
+    struct forecast *f;
+
+    spec_sweep_copy(&copy, s);
+    f = forecast_new(&copy, &(struct forecast_wish){.grid = true, .kinds = 1, .cells = cells});
+    while (!forecast_walk(f, UINT64_MAX, NULL))
+        ;
+    return f;
+}
+
 int64_t sweeps_possible(const struct spec_sweep *s, int64_t most)
 {
-    size_t n = spec_sweep_cells(s);
-    struct spec *cell = mem_new(1, sizeof *cell);
-    int64_t possible = 0;
+    struct wire_forecast *sum = mem_new(1, sizeof *sum);
+    struct forecast *f = sweeps_walk(s, false);
+    int64_t possible;
 
-    for (size_t i = 0; i < n && (!most || possible < most); i++)
-        possible += spec_sweep_cell(s, i, cell, NULL) == ERR_OK;
-    free(cell);
-    return possible;
+    forecast_sum(f, sum);
+    possible = (int64_t)sum->possible;
+    forecast_free(f);
+    free(sum);
+    return most && possible > most ? most : possible;
 }
 
 static void count_one(struct sweeps_count *c, const struct record_cell *cell)

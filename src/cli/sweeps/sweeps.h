@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "cli/sweeps/sweep_wish.h"
+#include "engine/forecast/forecast.h"
 #include "spec/sweep.h"
 #include "wire/wire.h"
 
@@ -47,7 +48,9 @@ enum err_code sweeps_check_same(const char *name, const struct spec_sweep *s, in
 /* The same of those that wait in the queue. */
 enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, int64_t jobs,
                                   struct err *e) MUST_USE;
-/* How many of its cells can be, as far as their keys tell; no more than most (0: all) are counted. */
+/* What its keys tell of its cells, in the order of the lists; cells: of each. forecast_free frees it. */
+struct forecast *sweeps_walk(const struct spec_sweep *s, bool cells);
+/* How many of its cells can be, as far as their keys tell; no more than most (0: all). */
 int64_t sweeps_possible(const struct spec_sweep *s, int64_t most);
 /* Cells that have ended, those that --max-cells leaves out now among them. */
 int64_t sweeps_ended(const char *name);

@@ -2,6 +2,7 @@
 #include "engine/forecast/forecast_int.h"
 
 #include "base/mem.h"
+#include "wire/time_left.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,23 +108,12 @@ static void tally_kinds(const struct forecast *f, struct tally *t, struct wire_f
     t->other = f->other;
 }
 
-struct seconds {
-    double sum, longest;
-    size_t unknown;
-};
-
-static void add_seconds(struct wire_forecast *out, struct seconds *s, const struct wire_plan *p,
-                        size_t cells)
+static void add_seconds(struct wire_forecast *out, struct time_left_runs *left,
+                        const struct wire_plan *p, size_t cells)
 {
-    if (!cells)
-        return;
-    if (!p || isnan(p->seconds)) {
-        s->unknown += cells;
-        return;
-    }
-    s->sum += (double)cells * p->seconds;
-    s->longest = fmax(s->longest, p->seconds);
-    out->guessed_from = p->guessed_from > out->guessed_from ? p->guessed_from : out->guessed_from;
+    time_left_count(left, p ? p->seconds : NAN, cells);
+    if (cells && p && !isnan(p->seconds) && p->guessed_from > out->guessed_from)
+        out->guessed_from = p->guessed_from;
 }
 
 static void widen(struct wire_range *r, double value)
@@ -164,14 +154,14 @@ static void add_facts(const struct kind *k, size_t run, size_t had, struct wire_
 }
 
 static void add_kind(const struct kind *k, size_t run, size_t had, struct wire_forecast *out,
-                     struct seconds *s)
+                     struct time_left_runs *left)
 {
     if (is_too_large(k)) {
         out->too_large += run;
         return;
     }
     out->runs += run;
-    add_seconds(out, s, k->priced ? &k->plan : NULL, run);
+    add_seconds(out, left, k->priced ? &k->plan : NULL, run);
     add_facts(k, run, had, out);
 }
 
@@ -180,7 +170,11 @@ static void add_reasons(const struct forecast *f, struct wire_forecast *out)
     struct reasons r = {out->reason, f->reasons.count};
 
     memcpy(out->reason, f->reasons.list, f->reasons.count * sizeof *out->reason);
-    for (size_t i = 0; i < f->kinds.count; i++) {
+    for (size_t i = 0; f->cell && i < f->seen; i++)
+        if (f->cell[i].code != ERR_OK &&
+            (f->cell[i].fate == WIRE_NO_START || f->cell[i].fate == WIRE_TOO_LARGE))
+            reasons_add(&r, f->cell[i].fate, f->cell[i].reason, 1);
+    for (size_t i = 0; !f->cell && i < f->kinds.count; i++) {
         const struct kind *k = f->kinds.kind[i];
 
         if (k->priced && k->plan.code != ERR_OK)
@@ -216,36 +210,22 @@ static void begin_sum(const struct forecast *f, struct wire_forecast *out)
     out->complete = f->seen == f->cells;
 }
 
-/* Side by side, but no sooner over than the longest of them; those unknown are taken for the mean. */
-static void end_seconds(const struct forecast *f, const struct seconds *s,
-                        struct wire_forecast *out)
-{
-    size_t known = out->runs - s->unknown;
-    double of_known = s->sum / f->jobs;
-
-    out->unknown = s->unknown;
-    out->seconds = out->seconds_of_all = out->runs ? NAN : 0;
-    if (!known)
-        return;
-    out->seconds = fmax(of_known, s->longest);
-    out->seconds_of_all = fmax(of_known * (double)out->runs / (double)known, s->longest);
-}
-
 static void sum_kinds(const struct forecast *f, struct tally *t, struct wire_forecast *out,
-                      struct seconds *s)
+                      struct time_left_runs *left)
 {
     if (f->most || f->had)
         tally_cells(f, t, out);
     else
         tally_kinds(f, t, out);
-    out->runs = s->unknown = t->other;
+    out->runs = t->other;
+    time_left_count(left, NAN, t->other);
     for (size_t i = 0; i < f->kinds.count; i++)
-        add_kind(f->kinds.kind[i], t->run[i], t->had[i], out, s);
+        add_kind(f->kinds.kind[i], t->run[i], t->had[i], out, left);
     out->possible = out->cells - out->left_out - out->skipped;
 }
 
 static void sum_cells(const struct forecast *f, struct tally *t, struct wire_forecast *out,
-                      struct seconds *s)
+                      struct time_left_runs *left)
 {
     size_t of_fate[WIRE_FATES] = {0}, refused = 0;
 
@@ -258,7 +238,7 @@ static void sum_cells(const struct forecast *f, struct tally *t, struct wire_for
                    (c->fate == WIRE_NO_START || c->fate == WIRE_BEYOND);
         out->dropped_before += c->fate == WIRE_NO_START && c->code == ERR_OK;
         if (c->fate == WIRE_RUNS)
-            add_seconds(out, s, k && k->priced ? &k->plan : NULL, 1);
+            add_seconds(out, left, k && k->priced ? &k->plan : NULL, 1);
         if (!k || !k->priced)
             continue;
         t->run[f->kind_of[i]] += c->fate == WIRE_RUNS;
@@ -283,16 +263,20 @@ void forecast_sum(const struct forecast *f, struct wire_forecast *out)
 {
     struct tally t = {mem_new(f->kinds.count + 1, sizeof *t.run),
                       mem_new(f->kinds.count + 1, sizeof *t.had), 0};
-    struct seconds s = {0};
+    struct time_left_runs left = {0};
 
     begin_sum(f, out);
     if (f->cell)
-        sum_cells(f, &t, out, &s);
+        sum_cells(f, &t, out, &left);
     else
-        sum_kinds(f, &t, out, &s);
-    end_seconds(f, &s, out);
+        sum_kinds(f, &t, out, &left);
+    out->unknown = left.unknown;
+    out->seconds_of_all = time_left_side_by_side(&left, f->jobs);
+    left.runs -= left.unknown;
+    left.unknown = 0;
+    out->seconds = isnan(out->seconds_of_all) ? NAN : time_left_side_by_side(&left, f->jobs);
     for (size_t i = 0; i < f->kinds.count; i++)
-        out->complete = out->complete && f->kinds.kind[i]->priced;
+        out->complete = out->complete && (f->cell || f->kinds.kind[i]->priced);
     add_reasons(f, out);
     if (!out->runs && !out->with_result && !out->dropped_before && f->seen == f->cells)
         tell_problem(out);

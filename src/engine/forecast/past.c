@@ -139,6 +139,16 @@ bool past_read(struct past *p)
     return p->names_left > 0;
 }
 
+bool past_read_for(struct past *p, uint64_t ns)
+{
+    uint64_t start = clock_ns();
+    bool more = true;
+
+    while (more && clock_ns() - start < ns)
+        more = past_read(p);
+    return more;
+}
+
 struct past *past_open(const char *results)
 {
     struct past *p = mem_new(1, sizeof *p);

@@ -13,6 +13,7 @@ struct past *past_open(const char *results);
 void past_close(struct past *p); /* may be NULL */
 /* Reads one run, the newest that was not read yet. Returns whether there are more. */
 bool past_read(struct past *p);
+bool past_read_for(struct past *p, uint64_t ns); /* as many as there is time for */
 /* Lists them again, where that was a while ago or (ended) runs have ended since; those that are as they
  * were are not read again. */
 void past_renew(struct past *p, bool ended);

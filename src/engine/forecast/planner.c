@@ -127,7 +127,7 @@ static void forecast(struct planner *p, const struct wire_sweep *from, struct sp
 {
     struct cell_results *results = NULL;
     struct spec_sweep same;
-    bool more = true;
+    bool more;
 
     if (spec_sweep_varies(sweep) && spec_sweep_cells(sweep) <= MOST_NAMED)
         results = cell_results_open(p->engine->results, from->name, from->failed);
@@ -136,8 +136,7 @@ static void forecast(struct planner *p, const struct wire_sweep *from, struct sp
                                                               .max_cells = from->max_cells,
                                                               .grid = from->grid,
                                                               .kinds = FORECAST_KINDS});
-    for (uint64_t start = clock_ns(); more && clock_ns() - start < READING_NS;)
-        more = past_read(p->past);
+    more = past_read_for(p->past, READING_NS);
     price_kinds(p);
     if (results || more)
         tell(p, false);

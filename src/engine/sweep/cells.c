@@ -1,6 +1,7 @@
 /* What a sweep's cells are: a thread of its own plans one after the other, in the order in which they
  * will run, without opening a device. Data sets are opened once for all cells that train on them. */
 #include "engine/forecast/finder.h"
+#include "engine/forecast/past.h"
 #include "engine/sweep/sweep_int.h"
 
 #include "base/clock.h"
@@ -15,11 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POKE_NS 50000000
+#define POKE_NS    50000000
+#define READING_NS 25000000u /* for earlier runs, before the first cell */
 
 struct counter {
     struct sweep *s;
+    struct look *look;
     struct finder *finder;
+    struct past *past;
     uint64_t poked_ns;
 };
 
@@ -37,31 +41,49 @@ static void hash_of_values(const struct spec_sweep *s, size_t number, char out[1
     free(place);
 }
 
-/* Under the lock, for the engine thread reads them. */
-static int kind_of(struct sweep *s, const struct plan *p)
+/* The kind of a cell; kinds: there is none like it yet. */
+static size_t find_kind(const struct sweep *s, const struct kind *k)
+{
+    size_t i = 0;
+
+    while (i < s->kinds && (s->kind[i].cost != k->cost || s->kind[i].batch != k->batch ||
+                            s->kind[i].devices != k->devices || s->kind[i].members != k->members ||
+                            s->kind[i].threads != k->threads || s->kind[i].backend != k->backend))
+        i++;
+    return i;
+}
+
+/* The engine thread reads kinds under the lock. */
+static int kind_of(struct counter *c, const struct plan *p)
 {
     const struct spec *spec = &p->spec;
+    struct wire_plan *price;
+    struct sweep *s = c->s;
     struct kind k = {.batch = spec->batch,
                      .steps = p->total_steps,
+                     .epochs = spec->epochs,
                      .devices = spec->devices,
                      .members = p->session.members,
                      .threads = spec->threads,
                      .backend = p->backend};
+    size_t kind;
 
     if (spec->max_steps && spec->max_steps < k.steps)
         k.steps = spec->max_steps;
     k.cost = (double)k.steps * (double)k.batch * k.members * p->net->flops /
              (k.threads > 0 ? k.threads : 1);
-    for (size_t i = 0; i < s->kinds; i++) {
-        const struct kind *o = &s->kind[i];
-
-        if (o->cost == k.cost && o->batch == k.batch && o->devices == k.devices &&
-            o->members == k.members && o->threads == k.threads && o->backend == k.backend)
-            return (int)i;
-    }
+    kind = find_kind(s, &k);
+    if (kind < s->kinds)
+        return (int)kind;
+    price = mem_new(1, sizeof *price);
+    past_price(c->past, c->look, p, past_beside(1, 1), price);
+    k.forecast = price->seconds;
+    free(price);
+    pthread_mutex_lock(&s->lock);
     s->kind = mem_grow(s->kind, &s->kind_room, s->kinds + 1, sizeof *s->kind);
-    s->kind[s->kinds] = k;
-    return (int)s->kinds++;
+    s->kind[s->kinds++] = k;
+    pthread_mutex_unlock(&s->lock);
+    return (int)kind;
 }
 
 static void add(struct counter *c, size_t number, const struct found *found)
@@ -74,8 +96,8 @@ static void add(struct counter *c, size_t number, const struct found *found)
     memcpy(cell->hash, found->hash, 17);
     memcpy(cell->bare, found->bare, 17);
     cell->too_large = found->plan && plan_check_memory(found->plan, NULL) != ERR_OK;
+    cell->kind = found->plan ? kind_of(c, found->plan) : -1;
     pthread_mutex_lock(&s->lock);
-    cell->kind = found->plan ? kind_of(s, found->plan) : -1;
     if (!found->plan) {
         cell->why = found->e.code;
         cell->reason = mem_text(found->e.text);
@@ -152,11 +174,13 @@ static void *count_all(void *user)
     struct sweep *s = user;
     struct counter *c = mem_new(1, sizeof *c);
     size_t n = spec_sweep_cells(&s->spec), *order = mem_new(n, sizeof *order);
-    struct look *look = look_new(&s->engine->config);
     bool cut = false;
 
     c->s = s;
-    c->finder = finder_open(look, &s->spec, true);
+    c->look = look_new(&s->engine->config);
+    c->finder = finder_open(c->look, &s->spec, true);
+    c->past = past_open(s->engine->results);
+    past_read_for(c->past, READING_NS);
     find_orphans(s);
     cores_take(0, s->jobs, NULL); /* threads = all must mean what it will mean */
     for (size_t i = 0; i < n; i++)
@@ -176,7 +200,8 @@ static void *count_all(void *user)
     pthread_mutex_unlock(&s->lock);
     wire_poke(s->engine->wire);
     finder_close(c->finder);
-    look_free(look);
+    past_close(c->past);
+    look_free(c->look);
     free(c);
     free(order);
     return NULL;

@@ -74,6 +74,29 @@ static inline void ask_sweep(struct kit *k, const char *keys, struct wish wish)
     CHECK_INT(k->forecast.question, question);
 }
 
+/* What --dry-run finds out, in this process: forecast_free frees it. */
+static inline struct forecast *forecast_of(const struct kit *k, const char *keys, struct wish wish)
+{
+    const struct engine_config config = {.results = k->results, .backends = kit_backends};
+    char *text = sweep_text(k, keys);
+    struct forecast *f;
+    struct spec_sweep s;
+    struct err e = {0};
+
+    spec_sweep_init(&s);
+    if (spec_sweep_parse(&s, text, strlen(text), "sweep.ini", &e) != ERR_OK ||
+        spec_sweep_close(&s, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    f = forecast_new(&s, &(struct forecast_wish){.jobs = wish.jobs,
+                                                 .max_cells = wish.max_cells,
+                                                 .grid = wish.grid,
+                                                 .kinds = FORECAST_KINDS,
+                                                 .cells = true});
+    forecast_look(f, &config, wish.name ? wish.name : "grid", wish.failed);
+    free(text);
+    return f;
+}
+
 /* What becomes of each cell, a letter each: has a result, runs, ... */
 static inline const char *fates_of(const struct kit *k, const char *keys, struct wish wish)
 {
@@ -81,32 +104,17 @@ static inline const char *fates_of(const struct kit *k, const char *keys, struct
         [WIRE_RUNS] = 'r',      [WIRE_LEFT_OUT] = 'o',   [WIRE_NO_START] = 's',
         [WIRE_TOO_LARGE] = 'l', [WIRE_NO_WEIGHTS] = 'f', [WIRE_HAS_RESULT] = 'h',
         [WIRE_BEYOND] = 'b'};
-    const struct engine_config config = {.results = k->results, .backends = kit_backends};
-    char *text = sweep_text(k, keys);
-    const struct forecast_cell *cell;
-    struct forecast *f;
-    struct spec_sweep s;
-    static char out[64];
+    struct forecast *f = forecast_of(k, keys, wish);
+    const struct forecast_cell *cell = forecast_cells(f, NULL);
     struct wire_forecast *sum = mem_new(1, sizeof *sum);
-    struct err e = {0};
+    static char out[64];
 
-    spec_sweep_init(&s);
-    CHECK_INT(spec_sweep_parse(&s, text, strlen(text), "sweep.ini", &e), ERR_OK);
-    CHECK_INT(spec_sweep_close(&s, &e), ERR_OK);
-    f = forecast_new(&s, &(struct forecast_wish){.jobs = wish.jobs,
-                                                 .max_cells = wish.max_cells,
-                                                 .grid = wish.grid,
-                                                 .kinds = 64,
-                                                 .cells = true});
-    forecast_look(f, &config, wish.name ? wish.name : "grid", wish.failed);
-    cell = forecast_cells(f, NULL);
     forecast_sum(f, sum);
     memset(out, 0, sizeof out);
-    for (size_t i = 0; i < sum->cells; i++)
+    for (size_t i = 0; i < sum->cells && i < sizeof out - 1; i++)
         out[cell[i].number] = letters[cell[i].fate];
     forecast_free(f);
     free(sum);
-    free(text);
     return out;
 }
 
