@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "record/sweep/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct name {
 
 struct finder {
     struct look *look;
+    struct record_cell *result; /* (results) by their hashes */
+    size_t results;
     const struct spec_sweep *sweep;
     enum look_depth depth;
     struct spec *spec;
@@ -20,19 +23,62 @@ struct finder {
     size_t names, room;
 };
 
-struct finder *finder_open(struct look *l, const struct spec_sweep *s, bool sums)
+static int by_cell(const void *a, const void *b)
+{
+    return strcmp(((const struct record_cell *)a)->cell, ((const struct record_cell *)b)->cell);
+}
+
+/* A ledger under the same name may be of other cells. */
+static void read_results(struct finder *f, const char *results, const char *name, bool failed)
+{
+    struct record_ledger *ledger = NULL;
+    size_t n = 0;
+
+    if (record_ledger_open_to_read(&ledger, results, name, NULL) == ERR_OK &&
+        record_ledger_cells(ledger, &f->result, &n, NULL) == ERR_OK)
+        for (size_t i = 0; i < n; i++)
+            if (failed ? f->result[i].state == WIRE_DONE : wire_state_is_final(f->result[i].state))
+                f->result[f->results++] = f->result[i];
+    record_ledger_close(ledger);
+    if (f->results)
+        qsort(f->result, f->results, sizeof *f->result, by_cell);
+}
+
+static enum wire_state state_of(const struct finder *f, const char hash[17])
+{
+    const struct record_cell *found = NULL;
+    struct record_cell key = {0};
+
+    memcpy(key.cell, hash, 17);
+    if (f->results)
+        found = bsearch(&key, f->result, f->results, sizeof key, by_cell);
+    return found ? found->state : WIRE_WAITING;
+}
+
+bool finder_has_results(const struct finder *f)
+{
+    return f->results > 0;
+}
+
+struct finder *finder_open(struct look *l, const struct spec_sweep *s, const char *name,
+                           bool failed, bool sums)
 {
     struct finder *f = mem_new(1, sizeof *f);
 
     f->look = l;
     f->sweep = s;
-    f->depth = sums ? LOOK_SUMS : LOOK_DATA;
+    if (name)
+        read_results(f, look_folder(l), name, failed);
+    f->depth = sums || f->results ? LOOK_SUMS : LOOK_DATA;
     f->spec = mem_new(1, sizeof *f->spec);
     return f;
 }
 
 void finder_close(struct finder *f)
 {
+    if (!f)
+        return;
+    free(f->result);
     free(f->name);
     free(f->spec);
     free(f);
@@ -90,7 +136,7 @@ static void hash_of_spec(const struct spec *spec, char out[17])
 
 void finder_look(struct finder *f, size_t cell, struct found *out)
 {
-    *out = (struct found){.is = FOUND};
+    *out = (struct found){.is = FOUND, .state = WIRE_WAITING};
     if (spec_sweep_cell(f->sweep, cell, f->spec, &out->e) != ERR_OK) {
         out->is = FOUND_IMPOSSIBLE;
         return;
@@ -103,6 +149,7 @@ void finder_look(struct finder *f, size_t cell, struct found *out)
         plan_hash(out->plan, out->hash);
     else
         memcpy(out->hash, out->bare, sizeof out->hash);
+    out->state = state_of(f, out->hash);
     if (remember(f, out->hash, cell, &out->twin))
         out->is = FOUND_TWIN;
 }

@@ -1,17 +1,22 @@
-/* engine/forecast/finder.h: a sweep's cells one by one, as a start would find them: what each is called, and
- * whether it is the same as another one. Only so is it known which have a result. */
+/* engine/forecast/finder.h: a sweep's cells one by one, as a start would find them: what each is called, whether
+ * it is the same as another one, and whether it has a result. */
 #ifndef CHORUS_ENGINE_FORECAST_FINDER_H
 #define CHORUS_ENGINE_FORECAST_FINDER_H
 
 #include "engine/forecast/look.h"
 #include "spec/sweep.h"
+#include "wire/wire.h"
 
 struct finder;
 
-/* sums: as a start, which names cells by their data too; false: where synthetic images would have to be
- * made for that, cells are named without them, which still tells one from another. All is the caller's. */
-struct finder *finder_open(struct look *l, const struct spec_sweep *s, bool sums);
-void finder_close(struct finder *f);
+/* name: of the sweep whose results are looked at; NULL: of none. failed: those without a good end are none.
+ * sums: cells are called as a start calls them, by their data too. Where nobody asks for that, and no cell has
+ * a result, synthetic images are not made for it: the names still tell one from another. All is the caller's. */
+struct finder *finder_open(struct look *l, const struct spec_sweep *s, const char *name,
+                           bool failed, bool sums);
+void finder_close(struct finder *f); /* may be NULL */
+/* Whether any of its cells may have a result. */
+bool finder_has_results(const struct finder *f);
 
 struct found {
     enum {
@@ -24,7 +29,8 @@ struct found {
     char hash[17],
         bare[17]; /* plan_hash's; of the settings alone, by which one is known that is refused */
     size_t twin;  /* the cell that it is the same as */
-    struct err e; /* why it is no cell, or no run of it can begin */
+    enum wire_state state; /* how it ended; WIRE_WAITING: it has no result */
+    struct err e;          /* why it is no cell, or no run of it can begin */
 };
 void finder_look(struct finder *f, size_t cell, struct found *out);
 

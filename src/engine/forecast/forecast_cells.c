@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "engine/cores.h"
-#include "engine/forecast/cell_results.h"
 #include "engine/forecast/finder.h"
 #include "engine/forecast/past.h"
 #include "record/sweep/order.h"
@@ -20,7 +19,6 @@ struct closely {
     struct look *look;
     struct past *past;
     struct finder *finder;
-    struct cell_results *results; /* NULL: no cell has one */
     struct past_beside beside;
     size_t begun; /* cells as far as --max-cells goes */
 };
@@ -54,19 +52,18 @@ static const struct wire_plan *price_of(struct closely *c, size_t i, const struc
 }
 
 /* A cell that can run, or has run, as far as --max-cells goes. */
-static void begin(struct closely *c, struct forecast_cell *cell, const struct plan *plan)
+static void begin(struct closely *c, struct forecast_cell *cell, const struct found *found)
 {
-    enum wire_state state = c->results ? cell_results_look(c->results, cell->name) : WIRE_WAITING;
     struct err e = {0};
 
     c->begun++;
-    if (state == WIRE_SKIPPED) {
+    if (found->state == WIRE_SKIPPED) {
         set(cell, WIRE_NO_START, ERR_OK, RECORD_DROPPED_BEFORE);
-    } else if (wire_state_is_final(state)) {
+    } else if (wire_state_is_final(found->state)) {
         cell->fate = WIRE_HAS_RESULT;
     } else if (cell->code == ERR_NOMEM) {
         cell->fate = WIRE_TOO_LARGE;
-    } else if (plan && look_read_weights(c->look, plan, &e) != ERR_OK) {
+    } else if (found->plan && look_read_weights(c->look, found->plan, &e) != ERR_OK) {
         set(cell, WIRE_NO_WEIGHTS, e.code, e.text);
     } else {
         cell->fate = WIRE_RUNS;
@@ -77,7 +74,7 @@ static void settle(struct closely *c, size_t i, bool close)
 {
     struct forecast_cell *cell = &c->f->cell[i];
     bool within = !c->f->most || c->begun < c->f->most;
-    struct found found = {.is = FOUND};
+    struct found found = {.is = FOUND, .state = WIRE_WAITING};
     const struct wire_plan *price;
 
     if (close)
@@ -101,7 +98,7 @@ static void settle(struct closely *c, size_t i, bool close)
     if (price && price->code != ERR_OK && price->code != ERR_NOMEM)
         cell->fate = within ? WIRE_NO_START : WIRE_BEYOND;
     else if (within)
-        begin(c, cell, found.plan);
+        begin(c, cell, &found);
     plan_free(found.plan);
 }
 
@@ -141,18 +138,18 @@ void forecast_look(struct forecast *f, const struct engine_config *config, const
     struct closely c = {.f = f,
                         .look = look_new(config),
                         .past = past_open(config->results),
-                        .beside = past_beside(f->cells, f->jobs),
-                        .results = cell_results_open(config->results, name, failed)};
+                        .beside = past_beside(f->cells, f->jobs)};
     bool moved =
         record_order_read(config->results, name, &place, &places, NULL) == ERR_OK && places;
-    bool all = c.results || moved;
+    bool all;
     cpu_set_t before;
 
     cores_take(0, f->jobs,
                &before); /* threads = all is what a cell's share of the machine will be */
     while (past_read(c.past))
         ;
-    c.finder = finder_open(c.look, &f->sweep, all);
+    c.finder = finder_open(c.look, &f->sweep, name, failed, moved);
+    all = moved || finder_has_results(c.finder);
     while (!forecast_walk(f, UINT64_MAX, NULL))
         ;
     for (size_t i = 0; i < f->cells; i++)
@@ -163,7 +160,6 @@ void forecast_look(struct forecast *f, const struct engine_config *config, const
     cores_give_back(&before);
     free(place);
     finder_close(c.finder);
-    cell_results_close(c.results);
     past_close(c.past);
     look_free(c.look);
 }

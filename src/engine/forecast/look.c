@@ -27,43 +27,40 @@
 #define FACTS_NS      10000000000u
 #define DEAR_FACTS_NS 600000000000u
 
+struct key { /* of a data set: all that data_open looks at, every byte of it */
+    char data[2 * SPEC_PATH];
+    int32_t normalize, valid_per_cent;
+    double valid;
+    int64_t train_limit, test_limit;
+    uint64_t seed; /* of synthetic images */
+    int32_t h, w, c, none;
+};
+
 struct facts {
     bool used;
-    uint64_t when;
-    char data[2 * SPEC_PATH];
-    enum spec_normalize normalize;
-    double valid;
-    bool valid_per_cent;
-    int64_t train_limit, test_limit;
-    uint64_t seed;
-    struct net_shape wanted;
-    uint64_t state; /* data_state */
+    uint64_t when, state; /* data_state */
+    struct key key;
     struct data_set set;
+};
+
+struct opened {
+    struct data_set *set;
+    uint64_t used;
+    struct key key;
 };
 
 struct state {
     uint64_t name, serial, state; /* of which value, in which look */
 };
 
-struct checked {
-    char weights[SPEC_PATH];
-    const struct net *net;
-    uint64_t freed;
-    int members;
-    bool ensemble;
+struct checked {   /* weights */
+    uint64_t hash; /* of these, and of what starts from them */
     struct err e;
 };
 
 struct estimated {
     uint64_t hash; /* of all that it depends on */
     size_t bytes;
-};
-
-struct opened { /* a data set, by all that data_open looks at */
-    struct data_set *set;
-    struct spec spec;
-    struct net_shape wanted;
-    uint64_t used;
 };
 
 struct look {
@@ -75,10 +72,7 @@ struct look {
     bool knows_machine, knows_results;
     struct plan_memory machine;
     struct err results_e;
-    struct checked checked[WEIGHTS];
-    int checks;
-    struct text read; /* the weights that were read last, and for what */
-    struct err read_e;
+    struct checked checked[WEIGHTS]; /* by the last bits of their hash */
     struct look_nets nets;
     struct opened opened[SETS];
     uint64_t uses;
@@ -102,9 +96,13 @@ void look_free(struct look *l)
         return;
     for (int i = 0; i < SETS; i++)
         data_close(l->opened[i].set);
-    text_free(&l->read);
     look_nets_free(&l->nets);
     free(l);
+}
+
+const char *look_folder(const struct look *l)
+{
+    return l->config->results;
 }
 
 void look_begin(struct look *l, uint32_t number)
@@ -118,7 +116,6 @@ void look_begin(struct look *l, uint32_t number)
     l->began = now;
     l->serial++;
     l->knows_machine = l->knows_results = false;
-    l->checks = 0;
 }
 
 size_t look_parsed(const struct look *l)
@@ -184,6 +181,11 @@ enum err_code look_estimate(struct look *l, const struct plan *p, struct backend
 
 /* ---- for plans ---- */
 
+static bool is_synthetic(const struct spec *s)
+{
+    return !strcmp(s->data, "synthetic");
+}
+
 /* Once in each look. */
 static uint64_t state_of(struct look *l, const char *data, const struct data_places *places)
 {
@@ -195,16 +197,28 @@ static uint64_t state_of(struct look *l, const char *data, const struct data_pla
     return known->state;
 }
 
-static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted,
-                       uint64_t now)
+static struct key *key_of(struct key *k, const struct spec *s, struct net_shape wanted)
+{
+    memset(k, 0, sizeof *k);
+    strcpy(k->data, s->data);
+    k->normalize = s->normalize;
+    k->valid = s->valid;
+    k->valid_per_cent = s->valid_per_cent;
+    k->train_limit = s->train_limit;
+    k->test_limit = s->test_limit;
+    k->seed = is_synthetic(s) ? s->seed : 0;
+    k->h = wanted.h;
+    k->w = wanted.w;
+    k->c = wanted.c;
+    return k;
+}
+
+static bool are_young(const struct facts *f, const struct key *key, uint64_t state)
 {
     uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
 
-    return f->used && f->state == now && !strcmp(f->data, s->data) &&
-           f->normalize == s->normalize && f->valid == s->valid &&
-           f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
-           f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
-           f->wanted.w == wanted.w && f->wanted.c == wanted.c && clock_ns() - f->when < life;
+    return f->used && f->state == state && !memcmp(&f->key, key, sizeof *key) &&
+           clock_ns() - f->when < life;
 }
 
 static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
@@ -213,11 +227,13 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
     struct look *l = user;
     struct facts *oldest = &l->facts[0];
     uint64_t now = state_of(l, s->data, places);
+    struct key key;
 
+    key_of(&key, s, wanted);
     for (int i = 0; i < FACTS; i++) {
         struct facts *f = &l->facts[i];
 
-        if (same_facts(f, s, wanted, now)) {
+        if (are_young(f, &key, now)) {
             *set = f->set;
             return ERR_OK;
         }
@@ -225,61 +241,36 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
             oldest = f;
     }
     TRY(data_peek(set, s, places, wanted, e));
-    *oldest = (struct facts){.used = true,
-                             .when = clock_ns(),
-                             .normalize = s->normalize,
-                             .valid = s->valid,
-                             .valid_per_cent = s->valid_per_cent,
-                             .train_limit = s->train_limit,
-                             .test_limit = s->test_limit,
-                             .seed = s->seed,
-                             .wanted = wanted,
-                             .state = now,
-                             .set = *set};
-    snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
+    *oldest =
+        (struct facts){.used = true, .when = clock_ns(), .state = now, .key = key, .set = *set};
     return ERR_OK;
 }
 
-static bool is_open(const struct opened *o, const struct spec *s, struct net_shape wanted)
-{
-    const struct spec *of = &o->spec;
-
-    return o->set && !strcmp(of->data, s->data) && of->normalize == s->normalize &&
-           of->valid == s->valid && of->valid_per_cent == s->valid_per_cent &&
-           of->train_limit == s->train_limit && of->test_limit == s->test_limit &&
-           (of->seed == s->seed || strcmp(s->data, "synthetic") != 0) && o->wanted.h == wanted.h &&
-           o->wanted.w == wanted.w && o->wanted.c == wanted.c;
-}
-
-/* That of the same data, else the one to open them in: free, or used longest ago. */
-static struct opened *place_for(struct look *l, const struct spec *spec, struct net_shape wanted)
-{
-    struct opened *oldest = &l->opened[0];
-
-    for (int i = 0; i < SETS; i++) {
-        if (is_open(&l->opened[i], spec, wanted))
-            return &l->opened[i];
-        if (l->opened[i].used < oldest->used)
-            oldest = &l->opened[i];
-    }
-    data_close(oldest->set);
-    *oldest = (struct opened){.spec = *spec, .wanted = wanted};
-    return oldest;
-}
-
-/* The set's own facts, its checksum among them. */
+/* The set's own facts, its checksum among them; it is opened where the one was that was used longest ago. */
 static enum err_code open_data(void *user, struct data_set *facts, const struct spec *spec,
                                const struct data_places *places, struct net_shape wanted,
                                struct err *e)
 {
     struct look *l = user;
-    struct opened *at;
+    struct opened *at = &l->opened[0];
+    struct key key;
 
-    if (l->depth == LOOK_DATA && !strcmp(spec->data, "synthetic"))
+    if (l->depth == LOOK_DATA && is_synthetic(spec))
         return peek(user, facts, spec, places, wanted, e);
-    at = place_for(l, spec, wanted);
-    if (!at->set)
+    key_of(&key, spec, wanted);
+    for (int i = 0; i < SETS; i++) {
+        struct opened *o = &l->opened[i];
+        bool same = o->set && !memcmp(&o->key, &key, sizeof key);
+
+        at = same || o->used < at->used ? o : at;
+        if (same)
+            break;
+    }
+    if (!at->set || memcmp(&at->key, &key, sizeof key) != 0) {
+        data_close(at->set);
+        *at = (struct opened){.key = key};
         TRY(data_open(&at->set, spec, places, wanted, e));
+    }
     at->used = ++l->uses;
     *facts = *at->set;
     return ERR_OK;
@@ -373,30 +364,6 @@ static enum err_code check_weights(const char *results, const struct plan *p, bo
     return code;
 }
 
-enum err_code look_weights(struct look *l, const struct plan *p, bool many, struct err *e)
-{
-    bool ensemble = p->session.mode == SPEC_ENSEMBLE;
-    struct checked *c = l->checked;
-
-    if (!p->spec.weights[0])
-        return ERR_OK;
-    while (c < l->checked + l->checks &&
-           (c->net != p->net || c->freed != l->nets.freed || c->members != p->session.members ||
-            c->ensemble != ensemble || strcmp(c->weights, p->spec.weights) != 0))
-        c++;
-    if (c == l->checked + l->checks) {
-        c = &l->checked[l->checks < WEIGHTS ? l->checks++ : WEIGHTS - 1];
-        *c = (struct checked){.net = p->net,
-                              .freed = l->nets.freed,
-                              .members = p->session.members,
-                              .ensemble = ensemble};
-        snprintf(c->weights, sizeof c->weights, "%s", p->spec.weights);
-        (void)check_weights(l->config->results, p, many, &c->e);
-    }
-    *e = c->e;
-    return e->code;
-}
-
 static enum err_code read_weights(const struct look *l, const struct plan *p, struct err *e)
 {
     struct record_weights w = {0};
@@ -412,27 +379,54 @@ static enum err_code read_weights(const struct look *l, const struct plan *p, st
     return code;
 }
 
-enum err_code look_read_weights(struct look *l, const struct plan *p, struct err *e)
+/* What was said of them before, or (code ERR_STOPPED) a place for what is said now. look: in which that holds;
+ * 0: in all. */
+static struct err *remember(struct look *l, const struct plan *p, uint64_t look)
 {
     char network[PLAN_PART_ROOM];
-    struct text now = {0};
+    struct text key = {0};
+    struct checked *c;
+    uint64_t hash;
+
+    plan_network_hash(p, network);
+    text_addf(&key, "%s %d %d %zu %llu %s", network, (int)p->session.mode, p->session.members,
+              backend_element(&p->session), (unsigned long long)look, p->spec.weights);
+    hash = hash_quick(text_str(&key), key.n);
+    text_free(&key);
+    c = &l->checked[hash % WEIGHTS];
+    if (c->hash != hash)
+        *c = (struct checked){hash, {.code = ERR_STOPPED}};
+    return &c->e;
+}
+
+enum err_code look_weights(struct look *l, const struct plan *p, bool many, struct err *e)
+{
+    struct err *known;
 
     if (!p->spec.weights[0])
         return ERR_OK;
-    plan_network_hash(p, network);
-    text_addf(&now, "%s %d %d %zu %s", network, (int)p->session.mode, p->session.members,
-              backend_element(&p->session), p->spec.weights);
-    if (strcmp(text_str(&l->read), text_str(&now)) != 0) {
-        l->read_e = (struct err){0};
-        (void)read_weights(l, p, &l->read_e);
-        text_free(&l->read);
-        l->read = now;
-    } else {
-        text_free(&now);
+    known = remember(l, p, l->serial);
+    if (known->code == ERR_STOPPED) {
+        *known = (struct err){0};
+        (void)check_weights(l->config->results, p, many, known);
     }
-    if (e)
-        *e = l->read_e;
-    return l->read_e.code;
+    *e = *known;
+    return e->code;
+}
+
+enum err_code look_read_weights(struct look *l, const struct plan *p, struct err *e)
+{
+    struct err *known;
+
+    if (!p->spec.weights[0])
+        return ERR_OK;
+    known = remember(l, p, 0);
+    if (known->code == ERR_STOPPED) {
+        *known = (struct err){0};
+        (void)read_weights(l, p, known);
+    }
+    *e = *known;
+    return e->code;
 }
 
 static enum err_code check_results(const char *results, struct err *e)

@@ -10,7 +10,8 @@ struct look;
 
 /* All of it is one thread's; the configuration is the caller's. */
 struct look *look_new(const struct engine_config *config);
-void look_free(struct look *l); /* may be NULL */
+void look_free(struct look *l);                /* may be NULL */
+const char *look_folder(const struct look *l); /* of the results */
 /* Before each plan, while none of those before is left. Another number, the number 0, or that of a look
  * that began a while ago: everything but the facts about data is looked at again. Nets stay as long as
  * their texts do. */

@@ -4,7 +4,6 @@
  * questions it reads the newest runs, to know how long such a run takes here. Other programs' runs end
  * too: a question that comes a while after the last one looks at the results again. */
 #include "engine/engine_int.h"
-#include "engine/forecast/cell_results.h"
 #include "engine/forecast/finder.h"
 #include "engine/forecast/forecast.h"
 #include "engine/forecast/past.h"
@@ -92,27 +91,16 @@ static void price_kinds(struct planner *p)
 }
 
 /* A cell is named by its data too, which must be opened for that. */
-static void find_results(struct planner *p, const struct spec_sweep *s,
-                         const struct cell_results *results)
+static void find_results(struct planner *p, struct finder *finder, size_t cells)
 {
-    struct look *look = look_new(&p->engine->config);
-    struct finder *finder = finder_open(look, s, true);
-    size_t cells = spec_sweep_cells(s);
-
     for (size_t i = 0; i < cells && !atomic_load(&p->stop); i++) {
-        enum wire_state state;
         struct found found;
 
         finder_look(finder, i, &found);
         plan_free(found.plan);
-        if (found.is != FOUND)
-            continue;
-        state = cell_results_look(results, found.hash);
-        if (wire_state_is_final(state))
-            forecast_has(p->forecast, i, state);
+        if (found.is == FOUND && wire_state_is_final(found.state))
+            forecast_has(p->forecast, i, found.state);
     }
-    finder_close(finder);
-    look_free(look);
 }
 
 static void learn_all(struct planner *p)
@@ -125,13 +113,16 @@ static void learn_all(struct planner *p)
 
 static void forecast(struct planner *p, const struct wire_sweep *from, struct spec_sweep *sweep)
 {
-    struct cell_results *results = NULL;
+    size_t cells = spec_sweep_varies(sweep) ? spec_sweep_cells(sweep) : 1;
+    struct look *look = look_new(&p->engine->config); /* it opens data, and goes with them */
+    struct finder *finder = NULL;
     struct spec_sweep same;
-    bool more;
+    bool more, results;
 
-    if (spec_sweep_varies(sweep) && spec_sweep_cells(sweep) <= MOST_NAMED)
-        results = cell_results_open(p->engine->results, from->name, from->failed);
     spec_sweep_copy(&same, sweep);
+    if (cells > 1 && cells <= MOST_NAMED)
+        finder = finder_open(look, &same, from->name, from->failed, false);
+    results = finder && finder_has_results(finder);
     p->forecast = forecast_new(sweep, &(struct forecast_wish){.jobs = from->jobs,
                                                               .max_cells = from->max_cells,
                                                               .grid = from->grid,
@@ -143,11 +134,12 @@ static void forecast(struct planner *p, const struct wire_sweep *from, struct sp
     if (more)
         learn_all(p);
     if (results)
-        find_results(p, &same, results);
+        find_results(p, finder, cells);
     tell(p, true);
     forecast_free(p->forecast);
     p->forecast = NULL;
-    cell_results_close(results);
+    finder_close(finder);
+    look_free(look);
     spec_sweep_free(&same);
 }
 

@@ -178,7 +178,7 @@ static void *count_all(void *user)
 
     c->s = s;
     c->look = look_new(&s->engine->config);
-    c->finder = finder_open(c->look, &s->spec, true);
+    c->finder = finder_open(c->look, &s->spec, NULL, false, true);
     c->past = past_open(s->engine->results);
     past_read_for(c->past, READING_NS);
     find_orphans(s);

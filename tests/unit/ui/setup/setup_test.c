@@ -472,6 +472,35 @@ TEST(a_count_that_is_lost_is_asked_for_again)
     kit_end();
 }
 
+/* Where it is asked once more, the sums come first, and which cells have a result later. */
+TEST(what_was_known_stays_until_the_next_answer_is_whole)
+{
+    struct wire_event event = {.kind = WIRE_FORECAST};
+    struct wire_forecast *part = mem_new(1, sizeof *part);
+
+    kit_start();
+    choose("lr");
+    kit.had_count = 1;
+    kit.had[0] = (struct kit_had){1, WIRE_DONE};
+    kit_keys("Enter 0.1,0.2 Enter Esc");
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    *part = kit.setup->sum;
+    part->with_result = 0;
+    part->runs = 2;
+    part->final = false;
+    screen_setup.event(kit.setup, &event, part, sizeof *part);
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    part->question++; /* of another form */
+    part->final = true;
+    screen_setup.event(kit.setup, &event, part, sizeof *part);
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    part->question--;
+    screen_setup.event(kit.setup, &event, part, sizeof *part);
+    CHECK(!strstr(kit_draw(42, 160), "has a result"));
+    free(part);
+    kit_end();
+}
+
 TEST(what_other_programs_end_is_counted_and_learnt_from)
 {
     char *file;
