@@ -32,6 +32,8 @@ void forecast_ask_again(struct forecast *f)
 
 void forecast_has(struct forecast *f, size_t cell, enum wire_state state)
 {
+    if (cell >= f->cells)
+        return;
     if (!f->had)
         f->had = mem_new(f->cells, sizeof *f->had);
     f->had[cell] = (uint8_t)state;

@@ -11,6 +11,7 @@
 #include "tests/test.h"
 #include "ui/app/claim.h"
 #include "ui/app/screens.h"
+#include "ui/app/status.h"
 #include "ui/setup/setup_int.h"
 
 #include <poll.h>
