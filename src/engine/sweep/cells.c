@@ -86,6 +86,15 @@ static int kind_of(struct counter *c, const struct plan *p)
     return (int)kind;
 }
 
+/* Of GPUs the backend itself knows. */
+static bool is_too_large(struct counter *c, const struct plan *p)
+{
+    struct backend_estimate estimate = {0};
+
+    return !p->backend->gpus && look_estimate(c->look, p, &estimate, NULL) == ERR_OK &&
+           estimate.never;
+}
+
 static void add(struct counter *c, size_t number, const struct found *found)
 {
     struct sweep *s = c->s;
@@ -95,7 +104,7 @@ static void add(struct counter *c, size_t number, const struct found *found)
     cell->number = number;
     memcpy(cell->hash, found->hash, 17);
     memcpy(cell->bare, found->bare, 17);
-    cell->too_large = found->plan && plan_check_memory(found->plan, NULL) != ERR_OK;
+    cell->too_large = found->plan && is_too_large(c, found->plan);
     cell->kind = found->plan ? kind_of(c, found->plan) : -1;
     pthread_mutex_lock(&s->lock);
     if (!found->plan) {
