@@ -1,15 +1,18 @@
-/* The planner: a thread of its own that answers what a request would cost, whatever trains: within 50 ms by
- * heads of data, and then once more, with which cells have a result. It never touches a session. Only
- * the newest question is of interest, and another one ends what is computed for that before. Between
- * questions it reads the newest runs, to know how long such a run takes here. Other programs' runs end
- * too: a question that comes a while after the last one looks at the results again. */
+/* The planner: a thread of its own that answers what a request would cost, whatever trains: within 50 ms, by
+ * heads of data. It never touches a session. Between questions it reads the newest runs, to know how
+ * long such a run takes here. Other programs' runs end too: a question that comes a while after the
+ * last one looks at the results again. Which cells have a result is found by a second thread: their
+ * data must be opened for that, which takes longer than anybody waits for an answer. Only the newest
+ * question is of interest, and another one ends what is computed for the one before. */
 #include "engine/engine_int.h"
 #include "engine/forecast/finder.h"
 #include "engine/forecast/forecast.h"
 #include "engine/forecast/past.h"
+#include "record/sweep/sweeps.h"
 #include "wire/sweep.h"
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -21,25 +24,148 @@
 #define TELL_NS    50000000u /* between answers that are not the last */
 #define MOST_NAMED 20000     /* cells: of larger sweeps nobody is told which have a result */
 
-struct planner {
-    struct engine *engine;
+struct job {
+    uint32_t question, slot; /* slot 0: it was taken */
+    char name[128];
+    bool failed;
+    int jobs; /* side by side */
+    size_t cells;
+    struct spec_sweep sweep;
+    struct forecast *forecast;
+};
+
+struct worker { /* a thread that has the newest job alone */
+    struct planner *planner;
+    bool (*work)(struct planner *p,
+                 struct job *job); /* job NULL: none waits. Whether there is more */
     pthread_t thread;
-    atomic_bool stop; /* what is computed is not of interest any more */
+    bool begun;
+    atomic_bool stop; /* the job that it has is not of interest any more */
 
     /* Guarded by lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint32_t question, slot; /* slot 0: none waits */
-    uint32_t answering;      /* the question that was taken last */
-    bool learn, end;
+    struct job *next;  /* NULL: none waits */
+    uint32_t question; /* of the job that was taken last */
+    bool end;
+};
 
-    /* The planner thread's alone. */
+struct planner {
+    struct engine *engine;
+    struct worker answers, results;
+    atomic_bool learn; /* runs have ended */
+
+    /* The first worker's alone. */
     struct look *look;
     uint32_t looks;
     struct past *past;
-    struct forecast *forecast; /* of the question that is answered */
     struct past_beside beside;
 };
+
+/* ---- workers ---- */
+
+static void free_job(struct planner *p, struct job *job)
+{
+    if (!job)
+        return;
+    if (job->slot)
+        free(wire_slot_take(p->engine->wire, job->slot, NULL));
+    forecast_free(job->forecast);
+    spec_sweep_free(&job->sweep);
+    free(job);
+}
+
+static void *worker_main(void *user)
+{
+    struct worker *w = user;
+    bool more = true;
+
+    pthread_mutex_lock(&w->lock);
+    while (!w->end) {
+        struct job *job = w->next;
+
+        if (!job && !more) {
+            pthread_cond_wait(&w->changed, &w->lock);
+            continue;
+        }
+        w->next = NULL;
+        if (job) {
+            w->question = job->question;
+            atomic_store(&w->stop, false);
+        }
+        pthread_mutex_unlock(&w->lock);
+        more = w->work(w->planner, job);
+        pthread_mutex_lock(&w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static void worker_init(struct worker *w, struct planner *p,
+                        bool (*work)(struct planner *, struct job *))
+{
+    w->planner = p;
+    w->work = work;
+    atomic_init(&w->stop, false);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+}
+
+static bool worker_begin(struct worker *w)
+{
+    w->begun = w->begun || engine_thread(&w->thread, worker_main, w) == 0;
+    return w->begun;
+}
+
+/* Takes the job, in place of one that waits; NULL: another question was asked. */
+static void worker_give(struct worker *w, struct job *job, uint32_t question)
+{
+    pthread_mutex_lock(&w->lock);
+    free_job(w->planner, w->next);
+    w->next = job;
+    if (w->question != question) /* else it would never be answered, asked again and again */
+        atomic_store(&w->stop, true);
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void worker_end(struct worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->end = true;
+    atomic_store(&w->stop, true);
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    if (w->begun)
+        pthread_join(w->thread, NULL);
+    free_job(w->planner, w->next);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+}
+
+/* ---- answers ---- */
+
+static void post(struct worker *w, uint32_t question, struct wire_forecast *out)
+{
+    struct wire_event event = {.kind = WIRE_FORECAST, .run = question};
+    struct wire *wire = w->planner->engine->wire;
+
+    if (atomic_load(&w->stop))
+        return;
+    out->question = question;
+    event.slot = wire_slot_put(wire, out, sizeof *out);
+    wire_post(wire, &event);
+}
+
+static void tell(struct worker *w, const struct job *job, bool final)
+{
+    struct wire_forecast *out = mem_new(1, sizeof *out);
+
+    forecast_sum(job->forecast, out);
+    out->final = final;
+    post(w, job->question, out);
+    free(out);
+}
 
 static void price(void *user, const struct spec *spec, struct wire_plan *out)
 {
@@ -49,159 +175,144 @@ static void price(void *user, const struct spec *spec, struct wire_plan *out)
     past_price_spec(p->past, p->look, spec, p->beside, out);
 }
 
-static void post(struct planner *p, struct wire_forecast *out)
-{
-    struct wire_event event = {.kind = WIRE_FORECAST, .run = p->answering};
-
-    if (atomic_load(&p->stop))
-        return;
-    out->question = p->answering;
-    event.slot = wire_slot_put(p->engine->wire, out, sizeof *out);
-    wire_post(p->engine->wire, &event);
-}
-
-static void tell(struct planner *p, bool final)
-{
-    struct wire_forecast *out = mem_new(1, sizeof *out);
-
-    forecast_sum(p->forecast, out);
-    out->final = final;
-    post(p, out);
-    free(out);
-}
-
 /* The first kinds of cells are told of before all cells are seen. */
-static void price_kinds(struct planner *p)
+static void price_kinds(struct planner *p, struct job *job)
 {
+    struct worker *w = &p->answers;
     uint64_t told = clock_ns();
     bool all = false;
 
-    for (bool first = true; !all && !atomic_load(&p->stop); first = false) {
-        all = forecast_walk(p->forecast, SLICE_NS, &p->stop);
-        while (!atomic_load(&p->stop) && forecast_ask(p->forecast, price, p))
+    for (bool first = true; !all && !atomic_load(&w->stop); first = false) {
+        all = forecast_walk(job->forecast, SLICE_NS, &w->stop);
+        while (!atomic_load(&w->stop) && forecast_ask(job->forecast, price, p))
             if (clock_ns() - told > TELL_NS) {
-                tell(p, false);
+                tell(w, job, false);
                 told = clock_ns();
             }
         if (!all && (first || clock_ns() - told > TELL_NS)) {
-            tell(p, false);
+            tell(w, job, false);
             told = clock_ns();
         }
     }
 }
 
-/* A cell is named by its data too, which must be opened for that. */
-static void find_results(struct planner *p, struct finder *finder, size_t cells)
+static void learn_all(struct planner *p, struct job *job)
 {
-    for (size_t i = 0; i < cells && !atomic_load(&p->stop); i++) {
-        struct found found;
-
-        finder_look(finder, i, &found);
-        plan_free(found.plan);
-        if (found.is == FOUND && wire_state_is_final(found.state))
-            forecast_has(p->forecast, i, found.state);
-    }
-}
-
-static void learn_all(struct planner *p)
-{
-    while (!atomic_load(&p->stop) && past_read(p->past))
+    while (!atomic_load(&p->answers.stop) && past_read(p->past))
         ;
-    forecast_ask_again(p->forecast);
-    price_kinds(p);
+    forecast_ask_again(job->forecast);
+    price_kinds(p, job);
 }
 
-static void forecast(struct planner *p, const struct wire_sweep *from, struct spec_sweep *sweep)
+/* Whether any of its cells may have a result, which is to be found. */
+static bool may_have_results(struct planner *p, const struct job *job)
 {
-    size_t cells = spec_sweep_varies(sweep) ? spec_sweep_cells(sweep) : 1;
-    struct look *look = look_new(&p->engine->config); /* it opens data, and goes with them */
-    struct finder *finder = NULL;
-    struct spec_sweep same;
+    char *folder = record_sweep_folder(p->engine->results, job->name);
+    char *ledger = io_path(folder, "ledger.csv");
+    bool may = job->cells > 1 && job->cells <= MOST_NAMED && io_exists(ledger);
+
+    free(folder);
+    free(ledger);
+    return may && worker_begin(&p->results);
+}
+
+/* Returns whether the job is somebody else's now. */
+static bool forecast(struct planner *p, struct job *job, const struct wire_sweep *from)
+{
+    struct spec_sweep copy;
     bool more, results;
 
-    spec_sweep_copy(&same, sweep);
-    if (cells > 1 && cells <= MOST_NAMED)
-        finder = finder_open(look, &same, from->name, from->failed, false);
-    results = finder && finder_has_results(finder);
-    p->forecast = forecast_new(sweep, &(struct forecast_wish){.jobs = from->jobs,
-                                                              .max_cells = from->max_cells,
-                                                              .grid = from->grid,
-                                                              .kinds = FORECAST_KINDS});
+    results = may_have_results(p, job);
+    spec_sweep_copy(&copy, &job->sweep);
+    job->forecast = forecast_new(&copy, &(struct forecast_wish){.jobs = from->jobs,
+                                                                .max_cells = from->max_cells,
+                                                                .grid = from->grid,
+                                                                .kinds = FORECAST_KINDS});
     more = past_read_for(p->past, READING_NS);
-    price_kinds(p);
+    price_kinds(p, job);
     if (results || more)
-        tell(p, false);
+        tell(&p->answers, job, false);
     if (more)
-        learn_all(p);
-    if (results)
-        find_results(p, finder, cells);
-    tell(p, true);
-    forecast_free(p->forecast);
-    p->forecast = NULL;
-    finder_close(finder);
-    look_free(look);
-    spec_sweep_free(&same);
+        learn_all(p, job);
+    if (results && !atomic_load(&p->answers.stop)) {
+        worker_give(&p->results, job, job->question);
+        return true;
+    }
+    tell(&p->answers, job, true);
+    return false;
 }
 
-static void answer(struct planner *p, uint32_t slot, bool learn)
+static bool answer(struct planner *p, struct job *job)
 {
     size_t n = 0;
-    struct wire_sweep *from = wire_slot_take(p->engine->wire, slot, &n);
-    struct spec_sweep sweep;
+    struct wire_sweep *from;
     struct err e = {0};
     cpu_set_t before;
-    int jobs;
+    bool given = false;
 
-    spec_sweep_init(&sweep);
-    if (wire_sweep_read(from, n, &sweep, &e) == ERR_OK && spec_sweep_close(&sweep, &e) == ERR_OK) {
-        jobs = spec_sweep_jobs(&sweep, from->jobs);
-        p->beside = past_beside(spec_sweep_cells(&sweep), jobs);
+    if (!p->past)
+        p->past = past_open(p->engine->results);
+    if (!job)
+        return past_read(p->past);
+    from = wire_slot_take(p->engine->wire, job->slot, &n);
+    job->slot = 0;
+    spec_sweep_init(&job->sweep);
+    if (wire_sweep_read(from, n, &job->sweep, &e) == ERR_OK &&
+        spec_sweep_close(&job->sweep, &e) == ERR_OK) {
+        memcpy(job->name, from->name, sizeof job->name);
+        job->failed = from->failed;
+        job->jobs = spec_sweep_jobs(&job->sweep, from->jobs);
+        job->cells = spec_sweep_varies(&job->sweep) ? spec_sweep_cells(&job->sweep) : 1;
+        p->beside = past_beside(job->cells, job->jobs);
         p->looks += p->looks == UINT32_MAX ? 2 : 1;
-        past_renew(p->past, learn);
-        cores_take(0, jobs, &before); /* threads = all are those of its share */
-        forecast(p, from, &sweep);
+        past_renew(p->past, atomic_exchange(&p->learn, false));
+        cores_take(0, job->jobs, &before); /* threads = all are those of its share */
+        given = forecast(p, job, from);
         cores_give_back(&before);
     } else {
         struct wire_forecast *out = mem_new(1, sizeof *out);
 
         out->complete = out->final = true;
         snprintf(out->problem, sizeof out->problem, "%s", e.text);
-        post(p, out);
+        post(&p->answers, job->question, out);
         free(out);
     }
-    spec_sweep_free(&sweep);
+    if (!given)
+        free_job(p, job);
     free(from);
+    return true;
 }
 
-static void *planner_main(void *user)
+static void name_cells(struct worker *w, struct job *job)
 {
-    struct planner *p = user;
-    bool more = true;
+    struct look *look = look_new(&w->planner->engine->config);
+    struct finder *finder = finder_open(look, &job->sweep, job->name, job->failed, false);
+    size_t cells = finder_has_results(finder) ? job->cells : 0;
 
-    p->past = past_open(p->engine->results);
-    pthread_mutex_lock(&p->lock);
-    while (!p->end) {
-        uint32_t slot = p->slot;
-        bool learn = p->learn;
+    for (size_t i = 0; i < cells && !atomic_load(&w->stop); i++) {
+        struct found found;
 
-        if (!slot && !more) {
-            pthread_cond_wait(&p->changed, &p->lock);
-            continue;
-        }
-        if (slot) {
-            p->slot = 0;
-            p->learn = false;
-            p->answering = p->question;
-            atomic_store(&p->stop, false);
-        }
-        pthread_mutex_unlock(&p->lock);
-        if (slot)
-            answer(p, slot, learn);
-        more = slot || past_read(p->past);
-        pthread_mutex_lock(&p->lock);
+        finder_look(finder, i, &found);
+        plan_free(found.plan);
+        if (found.is == FOUND && wire_state_is_final(found.state))
+            forecast_has(job->forecast, i, found.state);
     }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
+    finder_close(finder);
+    look_free(look);
+}
+
+static bool find_results(struct planner *p, struct job *job)
+{
+    cpu_set_t before;
+
+    if (!job)
+        return false;
+    cores_take(0, job->jobs, &before);
+    name_cells(&p->results, job);
+    cores_give_back(&before);
+    tell(&p->results, job, true);
+    free_job(p, job);
+    return false;
 }
 
 struct planner *planner_start(struct engine *engine)
@@ -210,54 +321,37 @@ struct planner *planner_start(struct engine *engine)
 
     p->engine = engine;
     p->look = look_new(&engine->config);
-    atomic_init(&p->stop, false);
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->changed, NULL);
-    if (engine_thread(&p->thread, planner_main, p)) {
-        pthread_cond_destroy(&p->changed);
-        pthread_mutex_destroy(&p->lock);
-        look_free(p->look);
-        free(p);
-        return NULL;
-    }
-    return p;
+    atomic_init(&p->learn, false);
+    worker_init(&p->answers, p, answer);
+    worker_init(&p->results, p, find_results);
+    if (worker_begin(&p->answers))
+        return p;
+    planner_stop(p);
+    return NULL;
 }
 
 void planner_ask(struct planner *p, const struct wire_command *c)
 {
-    pthread_mutex_lock(&p->lock);
-    if (p->slot)
-        free(wire_slot_take(p->engine->wire, p->slot, NULL));
-    p->question = c->run;
-    p->slot = c->slot;
-    if (p->question != p->answering) /* else it would never be answered, asked again and again */
-        atomic_store(&p->stop, true);
-    pthread_cond_signal(&p->changed);
-    pthread_mutex_unlock(&p->lock);
+    struct job *job = mem_new(1, sizeof *job);
+
+    job->question = c->run;
+    job->slot = c->slot;
+    worker_give(&p->results, NULL, c->run);
+    worker_give(&p->answers, job, c->run);
 }
 
 void planner_learn(struct planner *p)
 {
-    pthread_mutex_lock(&p->lock);
-    p->learn = true;
-    pthread_mutex_unlock(&p->lock);
+    atomic_store(&p->learn, true);
 }
 
 void planner_stop(struct planner *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&p->lock);
-    p->end = true;
-    atomic_store(&p->stop, true);
-    pthread_cond_signal(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-    pthread_join(p->thread, NULL);
-    if (p->slot)
-        free(wire_slot_take(p->engine->wire, p->slot, NULL));
+    worker_end(&p->answers);
+    worker_end(&p->results);
     past_close(p->past);
     look_free(p->look);
-    pthread_cond_destroy(&p->changed);
-    pthread_mutex_destroy(&p->lock);
     free(p);
 }
