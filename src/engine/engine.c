@@ -156,9 +156,6 @@ static void obey(struct engine *e, const struct wire_command *c)
     case WIRE_ASK:
         planner_ask(e->planner, c);
         return;
-    case WIRE_COUNT:
-        cell_counter_ask(e, c->run, c->slot);
-        return;
     case WIRE_CLOSE:
         queue_stop(e);
         return;
@@ -313,7 +310,6 @@ static void *engine_main(void *user)
     queue_free(e->queue);
     record_work_free(e->work);
     planner_stop(e->planner);
-    cell_counter_stop(e);
     atomic_store(&e->over, true);
     return NULL;
 }

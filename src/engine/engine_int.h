@@ -4,8 +4,7 @@
  * backend, trains and evaluates; it sends messages. The engine thread (engine.c, run.c, checkpoint.c)
  * obeys commands and owns the record: it writes what the messages bring, first to the disk, then to
  * the wire. A sweep has a thread that finds out what its cells are (cells.c); which of them run is
- * the engine thread's business (sweep.c). The planner only answers questions (planner.c), and so does
- * the cell_counter, where an answer may take a while (cell_counter.c). */
+ * the engine thread's business (sweep.c). The planner only answers questions (planner.c). */
 #ifndef CHORUS_ENGINE_INT_H
 #define CHORUS_ENGINE_INT_H
 
@@ -209,7 +208,6 @@ struct engine {
     int64_t others; /* runs that other programs computed on this machine at others_ns */
     uint64_t others_ns;
     struct planner *planner;
-    struct cell_counter *cell_counter; /* NULL: nobody has asked yet */
     bool quitting;
     atomic_bool stuck, over;
 };
@@ -368,9 +366,5 @@ struct planner *planner_start(struct engine *engine);
 void planner_ask(struct planner *p, const struct wire_command *c);
 void planner_learn(struct planner *p); /* a run has ended: look at the results again */
 void planner_stop(struct planner *p);
-
-/* cell_counter.c */
-void cell_counter_ask(struct engine *e, uint32_t question, uint32_t slot);
-void cell_counter_stop(struct engine *e);
 
 #endif

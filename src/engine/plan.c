@@ -20,9 +20,9 @@ int plan_cores(void)
     return n > 0 ? (int)n : 1;
 }
 
-const char *plan_crowding(const struct plan *p, int cells, char out[PLAN_CROWDING_ROOM])
+const char *plan_crowding(const struct plan *p, int cells, int cores, char out[PLAN_CROWDING_ROOM])
 {
-    int cores = plan_cores(), share = cells < 2 ? cores : cells < cores ? cores / cells : 1;
+    int share = cells < 2 ? cores : cells < cores ? cores / cells : 1;
     char each[32] = "";
 
     out[0] = '\0';

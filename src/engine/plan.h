@@ -97,10 +97,10 @@ void plan_data_hash(const struct plan *p, char out[PLAN_PART_ROOM]);
 /* That this thread may use: what threads = all is. */
 int plan_cores(void);
 /* "8 threads on 2 cores: threads = all is faster", or "2 cells of 2 threads each on 2 cores: ...",
- * where so many cells at the same time have more threads of the CPU backend than that; others train
- * without them: "". */
+ * where so many cells at the same time have more threads of the CPU backend than so many cores; others
+ * train without them: "". */
 #define PLAN_CROWDING_ROOM 96
-const char *plan_crowding(const struct plan *p, int cells, char out[PLAN_CROWDING_ROOM]);
+const char *plan_crowding(const struct plan *p, int cells, int cores, char out[PLAN_CROWDING_ROOM]);
 /* What runs it. */
 static inline const char *plan_isa(const struct plan *p)
 {

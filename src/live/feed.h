@@ -9,7 +9,7 @@
 #include "record/working.h"
 #include "study/members.h"
 #include "study/tables.h"
-#include "live/time_left.h"
+#include "wire/time_left.h"
 #include "base/system/tasks.h"
 #include "wire/sweep.h"
 

@@ -226,8 +226,7 @@ bool feed_take_event(struct feed *f, const struct wire_event *ev, feed_other *ot
         }
         changed = false;
         break;
-    case WIRE_PLAN:
-    case WIRE_COUNTED:
+    case WIRE_FORECAST:
         changed = false;
         break;
     }

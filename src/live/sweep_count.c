@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "study/stats.h"
+#include "wire/time_left.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,25 +94,27 @@ void live_sweep_stand(struct live_sweep *s)
 
 double live_sweep_left_seconds(const struct live_sweep *s)
 {
-    double *x = mem_new(s->cells + 1, sizeof *x), each, left;
-    size_t n = 0, waiting = 0, running = 0;
-    double under_way = 0;
+    double *x = mem_new(s->cells + 1, sizeof *x), each;
+    struct time_left_runs left = {0};
+    size_t n = 0;
+    int running = 0;
 
-    for (size_t i = 0; i < s->cells; i++) {
-        const struct live_cell *c = &s->cell[i];
-
-        if (c->known && c->state == WIRE_DONE && isfinite(c->seconds))
-            x[n++] = c->seconds;
-        waiting += c->known && c->state == WIRE_WAITING;
-        if (c->known && (c->state == WIRE_RUNNING || c->state == WIRE_PAUSED)) {
-            running++;
-            under_way += isfinite(c->share) ? 1 - c->share : 0.5;
-        }
-    }
+    for (size_t i = 0; i < s->cells; i++)
+        if (s->cell[i].known && s->cell[i].state == WIRE_DONE && isfinite(s->cell[i].seconds))
+            x[n++] = s->cell[i].seconds;
     each = study_median(x, n);
     free(x);
-    left = each * ((double)waiting + under_way);
-    return waiting + running ? left / (running > 1 ? (double)running : 1) : NAN;
+    for (size_t i = 0; i < s->cells; i++) {
+        const struct live_cell *c = &s->cell[i];
+        bool runs = c->known && (c->state == WIRE_RUNNING || c->state == WIRE_PAUSED);
+
+        running += runs;
+        if (runs)
+            time_left_count(&left, each * (isfinite(c->share) ? 1 - c->share : 0.5), 1);
+        else if (c->known && c->state == WIRE_WAITING)
+            time_left_count(&left, each, 1);
+    }
+    return left.runs ? time_left_side_by_side(&left, running > 1 ? running : 1) : NAN;
 }
 
 bool live_cell_has_accuracy(const struct live_cell *c)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct wire_sweep *wire_sweep_new(const struct spec_sweep *s, const char *name, size_t *n)
@@ -17,6 +18,27 @@ struct wire_sweep *wire_sweep_new(const struct spec_sweep *s, const char *name, 
     memcpy(start->text, text_str(&text), text.n);
     text_free(&text);
     return start;
+}
+
+enum err_code wire_sweep_read(const struct wire_sweep *from, size_t n, struct spec_sweep *s,
+                              struct err *e)
+{
+    size_t room = from && n > sizeof *from ? n - sizeof *from : 0;
+
+    if (!room || from->text[room - 1])
+        return err_set(e, ERR_FAILED, "a command came without the text of its sweep");
+    if (!memchr(from->name, '\0', sizeof from->name) || !from->name[0] || from->name[0] == '.' ||
+        strchr(from->name, '/'))
+        return err_set(e, ERR_INPUT, "the name of the sweep is not fit for a folder");
+    TRY(spec_sweep_parse(s, from->text, strlen(from->text), "sweep.ini", e));
+    /* The text is nobody's file: its lines say nothing to whoever reads an error. */
+    s->base.file[0] = '\0';
+    memset(s->base.line, 0, sizeof s->base.line);
+    for (size_t i = 0; i < s->axes; i++) {
+        free(s->axis[i].where);
+        s->axis[i].where = NULL;
+    }
+    return ERR_OK;
 }
 
 int64_t wire_sweep_ended(const struct wire_sweep_status *s)

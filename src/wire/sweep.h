@@ -8,6 +8,10 @@
 
 /* To start it under that name, n bytes; how it is walked the caller fills in, and frees it. */
 struct wire_sweep *wire_sweep_new(const struct spec_sweep *s, const char *name, size_t *n);
+/* The sweep of a message of n bytes, as somebody else wrote it; it is not closed yet. s: as spec_sweep_init
+ * leaves it. */
+enum err_code wire_sweep_read(const struct wire_sweep *from, size_t n, struct spec_sweep *s,
+                              struct err *e) MUST_USE;
 /* Cells that have a result, or were dropped. */
 int64_t wire_sweep_ended(const struct wire_sweep_status *s);
 /* The cell that it is at, from 1: of several that run the last one, between two the next. */

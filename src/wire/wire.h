@@ -34,14 +34,13 @@ bool wire_state_is_bad(enum wire_state state);   /* diverged, oom, failed: never
 enum wire_event_kind {
     WIRE_STARTED = 1, /* slot: struct wire_facts */
     WIRE_STEP,
-    WIRE_UNIT,    /* one for each member or replica, with some of the steps */
-    WIRE_EPOCH,   /* its row is on disk: whoever wants it reads the run's files */
-    WIRE_STATE,   /* slot: text of the reason, or 0 */
-    WIRE_LOG,     /* slot: text */
-    WIRE_PLAN,    /* slot: struct wire_plan, the answer to WIRE_ASK */
-    WIRE_COUNTED, /* slot: struct wire_counted, the answer to WIRE_COUNT */
-    WIRE_REFUSED, /* a command that could not be obeyed; slot: text */
-    WIRE_CELL,    /* a sweep's cell has changed; slot: text of the reason, or 0. run: the sweep's */
+    WIRE_UNIT,     /* one for each member or replica, with some of the steps */
+    WIRE_EPOCH,    /* its row is on disk: whoever wants it reads the run's files */
+    WIRE_STATE,    /* slot: text of the reason, or 0 */
+    WIRE_LOG,      /* slot: text */
+    WIRE_FORECAST, /* slot: struct wire_forecast, an answer to WIRE_ASK: the last one is final */
+    WIRE_REFUSED,  /* a command that could not be obeyed; slot: text */
+    WIRE_CELL,  /* a sweep's cell has changed; slot: text of the reason, or 0. run: the sweep's */
     WIRE_TAKEN, /* from results/queue, by the engine; run: its number from here on; slot: text, the
                      name of its file */
 };
@@ -100,44 +99,14 @@ struct wire_facts {  /* of a run that starts */
     bool queued;         /* the engine took it from results/queue */
 };
 
-struct wire_plan { /* what the Setup screen shows before a run */
-    uint32_t question;
-    enum err_code code; /* ERR_OK, or what is wrong: error says it */
-    char error[1024];
-    int64_t images, test_images, dropped, steps_per_epoch, batch, batch_per_device;
-    int32_t h, w, c, classes, devices, real_devices, members, threads;
-    uint64_t parameters, bytes_per_device;
-    uint64_t unused_bytes; /* free on a GPU, where that is too few of them now */
-    bool lacking;
-    double flops_per_image, lr, seconds; /* seconds: nan where nothing is known yet */
-    int32_t
-        guessed_from; /* seconds are a guess from so many runs unlike this one; 0: they are not */
-    char backend[32];
-    char crowding[96]; /* more threads than cores: a sentence; empty where they are not */
-};
-
-struct wire_ended { /* a cell that a sweep has had before */
-    uint32_t cell;  /* spec_sweep_cell's number */
-    enum wire_state state;
-};
-
-struct wire_counted {
-    uint32_t question;
-    uint32_t cells;
-    struct wire_ended cell[]; /* (cells), by their numbers */
-};
-
 enum wire_command_kind {
     WIRE_START = 1, /* slot: struct wire_start */
     WIRE_PAUSE,
     WIRE_GO,
-    WIRE_STOP,  /* how says when */
-    WIRE_ASK,   /* slot: struct spec; run: the number of the question; by: so many side by side have
-                   the machine together, where it is more than 1; cell: so many there are; look: not 0, and that of the question before:
-                   of the same moment, in which nothing has changed */
-    WIRE_COUNT, /* slot: struct wire_sweep; run: the number of the question, which takes the place of
-                   the one before. Which cells have a result already */
-    WIRE_QUIT,  /* stop everything that runs, then end the engine thread; WIRE_NOW ends commands of
+    WIRE_STOP, /* how says when */
+    WIRE_ASK,  /* slot: struct wire_sweep; run: the number of the question, which takes the place of
+                   the one before. What it would cost */
+    WIRE_QUIT, /* stop everything that runs, then end the engine thread; WIRE_NOW ends commands of
                    on_end too */
     WIRE_SWEEP, /* slot: struct wire_sweep. PAUSE, GO and STOP take its number as a run's */
     WIRE_SKIP,  /* cell: it gets no result but `skipped`, whether it waits or runs */
@@ -157,9 +126,8 @@ struct wire_command {
                      number afterwards */
     uint32_t slot;
     enum wire_how how;
-    uint32_t cell; /* WIRE_SKIP, WIRE_MOVE: of sweep `run`, by spec_sweep_cell's number; WIRE_ASK */
-    int32_t by;    /* WIRE_MOVE, WIRE_ASK */
-    uint32_t look; /* WIRE_ASK */
+    uint32_t cell; /* WIRE_SKIP, WIRE_MOVE: of sweep `run`, by spec_sweep_cell's number */
+    int32_t by;    /* WIRE_MOVE */
 };
 _Static_assert(sizeof(struct wire_command) <= 128, "commands are small values");
 

@@ -135,7 +135,6 @@ static void close_screen(void *screen)
 
     s->link->setup = NULL;
     (void)setup_let_go(s->link);
-    setup_ask_end(s);
     setup_free_files(s);
     setup_free_queue(s);
     setup_free_source(s->wanted);
@@ -236,16 +235,11 @@ static void event(void *screen, const struct wire_event *event, const void *slot
 {
     struct setup *s = screen;
 
-    if (event->kind == WIRE_PLAN && slot && n == sizeof(struct wire_plan) &&
-        setup_answer(s, event->run, slot)) {
+    if (event->kind == WIRE_FORECAST && slot && n == sizeof(struct wire_forecast) &&
+        setup_answer(s, slot)) {
         s->app->dirty = true;
         app_renew_page(s->app, PAGE, write_page, s);
         setup_judge(s);
-    }
-    if (event->kind == WIRE_COUNTED && slot && n >= sizeof(struct wire_counted) &&
-        setup_counted(s, slot, n)) {
-        s->app->dirty = true;
-        app_renew_page(s->app, PAGE, write_page, s);
     }
     if (event->kind == WIRE_CELL && wire_state_is_final(event->u.cell.state) &&
         s->app->shown == SCREEN_SETUP)

@@ -1,5 +1,4 @@
-/* What the form means: the cells are surveyed, a few at once and the rest by the thread of tasks, and
- * the planner is asked about each kind of them, the first one before all others. */
+/* What the form means: the planner is asked at each change, and once more where results have changed. */
 #include "ui/setup/setup_int.h"
 
 #include "base/clock.h"
@@ -11,225 +10,80 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE_NS   4000000u    /* of a keystroke, for looking at cells */
-#define A_WHILE_NS   30000000u   /* of the tasks' thread, before others have their turn */
-#define MOST_SORTED  10000       /* cells, of a keystroke: by the order in which they run */
-#define ON_THEIR_WAY 16          /* questions, sent many at a time: each waking of a thread costs */
-#define IN_PLANNER   24          /* with those of forms that are no more */
-#define SUMMED       8           /* of so many answers that come one behind the other, one is */
-#define MOST_COUNTED 20000       /* cells: of larger sweeps nobody asks which have a result */
-#define COUNT_NS     1000000000u /* between two such questions, where cells end meanwhile */
+#define AGAIN_NS     1000000000u  /* between two questions, where cells end meanwhile */
 #define LOST_NS      10000000000u /* an answer that did not come until then is asked for again */
 #define FIRST_NUMBER 0x40000000u  /* of questions: the runs' are below */
-#define SERIALS      0x100000u
 
-struct setup_survey {
-    struct setup *setup; /* NULL: nobody waits for it any more */
-    struct survey *survey;
-    atomic_bool stop;
-    bool working, complete;
-};
-
-static void work(void *arg)
+static uint32_t question_of(const struct setup *s)
 {
-    struct setup_survey *v = arg;
-
-    v->complete = survey_look(v->survey, A_WHILE_NS, &v->stop);
+    return FIRST_NUMBER + s->serial % FIRST_NUMBER;
 }
 
-static void free_survey(struct setup_survey *v)
+static bool send(struct setup *s)
 {
-    survey_free(v->survey);
-    free(v);
-}
-
-static bool send(struct setup *s, size_t kind)
-{
-    struct wire_command ask = {.kind = WIRE_ASK};
-
-    ask.run = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS + (uint32_t)kind;
-    ask.look = s->serial;
-    ask.by = s->account.jobs;
-    ask.cell = (uint32_t)s->account.cells;
-    return wire_send_with(s->app->config.wire, ask, s->account.kind[kind].spec,
-                          sizeof *s->account.kind[kind].spec);
-}
-
-static void done(void *arg, bool dropped)
-{
-    struct setup_survey *v = arg;
-    struct setup *s = v->setup;
-
-    v->working = false;
-    if (!s || dropped) {
-        if (s && s->survey == v)
-            s->survey = NULL;
-        if (s) { /* the account's kinds are the survey's */
-            account_free(&s->account);
-            account_sum(&s->account, &s->sum);
-        }
-        free_survey(v);
-        return;
-    }
-    account_update(&s->account, v->survey);
-    setup_ask_on(s);
-    account_sum(&s->account, &s->sum);
-    s->app->dirty = true;
-    if (!v->complete) {
-        v->working = true;
-        tasks_add(s->app->tasks, work, done, v);
-    }
-}
-
-/* Answers are dropped where the wire is full. */
-static void ask_lost_again(struct setup *s)
-{
-    if (s->count_waits && app_ns(s->app) - s->count_asked_ns >= LOST_NS)
-        s->count_due = true;
-    if (!s->in_planner || app_ns(s->app) - s->sent_ns < LOST_NS)
-        return;
-    s->in_planner = s->on_their_way = 0;
-    for (size_t i = 0; i < s->account.kinds; i++)
-        s->account.kind[i].asked = s->account.kind[i].answered;
-}
-
-static bool ask_count(struct setup *s)
-{
-    struct wire_command ask = {.kind = WIRE_COUNT, .run = s->serial};
+    struct wire_command ask = {.kind = WIRE_ASK, .run = question_of(s)};
     struct wire_sweep *message;
-    bool sent;
     size_t n;
 
-    if (!s->count_due || !s->survey || app_ns(s->app) < s->counted_ns)
-        return false;
     message = setup_message(s, false, &n);
-    sent = wire_send_with(s->app->config.wire, ask, message, n);
+    s->ask_due = !wire_send_with(s->app->config.wire, ask, message, n);
     free(message);
-    if (!sent)
+    if (s->ask_due)
         return false;
-    s->count_due = false;
-    s->count_waits = true;
-    s->count_asked_ns = app_ns(s->app);
-    s->counted_ns = s->count_asked_ns + COUNT_NS;
+    s->answer_due = true;
+    s->sent_ns = app_ns(s->app);
     return true;
-}
-
-static bool can_count(const struct setup *s)
-{
-    return spec_sweep_varies(&s->form.sweep) && spec_sweep_cells(&s->form.sweep) <= MOST_COUNTED;
 }
 
 void setup_results_change(struct setup *s)
 {
-    s->count_due = can_count(s);
-    if (!s->learn_ns)
-        s->learn_ns = app_ns(s->app) + COUNT_NS;
+    if (s->ask_due)
+        return;
+    s->ask_due = s->form.good;
+    s->ask_ns = app_ns(s->app) + AGAIN_NS;
 }
 
 bool setup_ask_on(struct setup *s)
 {
-    bool sent = false;
-    int kind;
+    uint64_t now = app_ns(s->app);
 
-    if (!s->app->config.wire)
+    if (!s->app->config.wire || !s->form.good)
         return false;
-    ask_lost_again(s);
-    if (s->learn_ns && app_ns(s->app) >= s->learn_ns) {
-        s->learn_ns = 0;
-        account_ask_again(&s->account);
-    }
-    if (s->on_their_way > ON_THEIR_WAY / 2)
-        return ask_count(s);
-    while (s->on_their_way < ON_THEIR_WAY && s->in_planner < IN_PLANNER &&
-           (kind = account_next(&s->account)) >= 0 && send(s, (size_t)kind)) {
-        s->account.kind[kind].asked = true;
-        s->on_their_way++;
-        s->in_planner++;
-        s->sent_ns = app_ns(s->app);
-        sent = true;
-    }
-    return ask_count(s) || sent;
-}
-
-void setup_ask_end(struct setup *s)
-{
-    struct setup_survey *v = s->survey;
-
-    account_free(&s->account);
-    s->survey = NULL;
-    if (!v)
-        return;
-    atomic_store(&v->stop, true);
-    v->setup = NULL;
-    if (!v->working) /* else its task's end frees it */
-        free_survey(v);
+    if (s->answer_due && now - s->sent_ns >= LOST_NS) /* it is dropped where the wire is full */
+        return send(s);
+    return s->ask_due && now >= s->ask_ns && send(s);
 }
 
 void setup_ask(struct setup *s)
 {
-    struct setup_survey *v;
-    struct spec_sweep sweep;
-    bool later = s->sweep.max_cells && spec_sweep_cells(&s->form.sweep) > MOST_SORTED;
+    const struct wire_range none = {NAN, NAN};
 
-    setup_ask_end(s);
     s->serial++;
-    s->on_their_way = 0;
-    s->asked_ns = app_ns(s->app);
+    s->asked_ns = s->ask_ns = app_ns(s->app);
     s->answer_ns = 0;
+    s->answer_due = false;
     s->turn = s->form.turn;
     s->app->dirty = true;
-    if (!s->form.good) {
-        account_sum(&s->account, &s->sum);
+    s->sum = (struct wire_forecast){.lr = none, .as_one = none, .seconds = NAN};
+    s->sum.per_device = s->sum.steps = s->sum.dropped = s->sum.parameters = s->sum.bytes =
+        s->sum.unused = none;
+    s->ask_due = s->form.good;
+    if (!s->form.good)
         return;
-    }
-    spec_sweep_copy(&sweep, &s->form.sweep);
-    v = mem_new(1, sizeof *v);
-    v->setup = s;
-    v->survey = survey_new(&sweep);
-    survey_cut(v->survey, s->sweep.max_cells, s->sweep.grid);
-    s->count_due = can_count(s);
-    s->count_waits = false;
-    s->counted_ns = 0;
-    atomic_init(&v->stop, false);
-    s->survey = v;
-    s->account.jobs = spec_sweep_jobs(&s->form.sweep, s->sweep.jobs);
-    v->complete = !later && survey_look(v->survey, AT_ONCE_NS, NULL);
-    account_update(&s->account, v->survey);
-    setup_ask_on(s);
-    account_sum(&s->account, &s->sum);
-    if (!v->complete) {
-        v->working = true;
-        tasks_add(s->app->tasks, work, done, v);
-    }
+    s->sum.cells = spec_sweep_varies(&s->form.sweep) ? spec_sweep_cells(&s->form.sweep) : 1;
+    (void)setup_ask_on(s);
 }
 
-bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *plan)
+bool setup_answer(struct setup *s, const struct wire_forecast *answer)
 {
-    uint32_t from = FIRST_NUMBER + s->serial % SERIALS * SURVEY_KINDS;
-
-    s->in_planner -= s->in_planner > 0;
-    if (question < from || question - from >= s->account.kinds) {
-        (void)setup_ask_on(s);
+    if (answer->question != question_of(s))
         return false; /* of a form that is no more */
-    }
     if (!s->answer_ns)
         s->answer_ns = app_ns(s->app) - s->asked_ns + 1;
-    s->on_their_way -= s->on_their_way > 0;
-    account_answer(&s->account, question - from, plan);
-    setup_ask_on(s);
-    if ((question - from) % SUMMED == 0 || !s->on_their_way) /* it costs as much as a question */
-        account_sum(&s->account, &s->sum);
-    return true;
-}
-
-bool setup_counted(struct setup *s, const struct wire_counted *counted, size_t bytes)
-{
-    if (counted->question != s->serial || !s->survey ||
-        bytes != sizeof *counted + counted->cells * sizeof *counted->cell)
-        return false;
-    s->count_waits = false;
-    account_had(&s->account, counted->cell, counted->cells);
-    account_sum(&s->account, &s->sum);
+    s->answer_due = s->answer_due && !answer->final;
+    if (s->sum.final && !answer->final)
+        return false; /* it is asked once more: until all is known, what was known stays */
+    s->sum = *answer;
     return true;
 }
 
@@ -239,13 +93,13 @@ const char *setup_problem(const struct setup *s)
 {
     if (!s->form.good)
         return s->form.problem.text;
-    return s->sum.problem;
+    return s->sum.problem[0] ? s->sum.problem : NULL;
 }
 
 bool setup_missing(const struct setup *s, char name[64])
 {
-    for (size_t i = 0; i < s->account.reasons; i++) {
-        const char *at = strstr(s->account.reason[i].text, "chorus data fetch ");
+    for (size_t i = 0; i < s->sum.reasons; i++) {
+        const char *at = strstr(s->sum.reason[i].text, "chorus data fetch ");
 
         if (at && sscanf(at, "chorus data fetch %63[a-z0-9-]", name) == 1)
             return true;
@@ -269,7 +123,7 @@ static struct setup_fact *add(struct setup_fact *facts, size_t *n, const char *l
     return &facts[(*n)++];
 }
 
-static void add_range(struct setup_fact *f, struct survey_range r, const char *behind)
+static void add_range(struct setup_fact *f, struct wire_range r, const char *behind)
 {
     char lo[64], hi[64];
 
@@ -304,7 +158,7 @@ static void add_rate(const struct setup *s, struct setup_fact *f)
         snprintf(f->value, sizeof f->value, "%.12s%s", lo, schedule);
 }
 
-static void add_bytes(struct setup_fact *f, struct survey_range r)
+static void add_bytes(struct setup_fact *f, struct wire_range r)
 {
     char lo[TEXT_NUMBER_ROOM], hi[TEXT_NUMBER_ROOM];
 
@@ -319,7 +173,7 @@ static void add_bytes(struct setup_fact *f, struct survey_range r)
 }
 
 /* Behind what is wanted, where a GPU has less than that: others may use it. */
-static void add_unused(struct setup_fact *f, struct survey_range r)
+static void add_unused(struct setup_fact *f, struct wire_range r)
 {
     char room[TEXT_NUMBER_ROOM];
     size_t n = strlen(f->value);
@@ -332,11 +186,11 @@ static void add_unused(struct setup_fact *f, struct survey_range r)
 
 static void add_time(const struct setup *s, struct setup_fact *f)
 {
-    const struct account_sum *sum = &s->sum;
-    const char *about = sum->guessed ? "~" : "";
+    const struct wire_forecast *sum = &s->sum;
+    const char *about = sum->guessed_from ? "~" : "";
     char span[CLOCK_UTC_ROOM];
 
-    if (!sum->plan)
+    if (!sum->planned)
         return;
     if (!sum->runs) {
         snprintf(f->value, sizeof f->value, "%s", sum->complete ? "none" : "");
@@ -356,37 +210,38 @@ static void add_time(const struct setup *s, struct setup_fact *f)
 }
 
 /* Those that will begin, as far as is known. */
-static size_t count_begin(const struct setup *s)
+static uint64_t count_begin(const struct setup *s)
 {
-    const struct account_sum *sum = &s->sum;
-    size_t possible = s->account.cells - sum->left_out - sum->skipped, most = s->account.most;
+    const struct wire_forecast *sum = &s->sum;
+    uint64_t possible = sum->cells - sum->left_out - sum->skipped;
+    uint64_t most = (uint64_t)s->sweep.max_cells;
 
-    if (sum->had || sum->cut)
+    if (sum->with_result || sum->cut)
         return sum->runs + sum->too_large;
     return most && most < possible ? most : possible;
 }
 
 static void add_cells(const struct setup *s, struct setup_fact *f)
 {
-    const struct account_sum *sum = &s->sum;
+    const struct wire_forecast *sum = &s->sum;
     char number[3][64];
 
     if (!spec_sweep_varies(&s->form.sweep)) {
         snprintf(f->value, sizeof f->value, "one run");
         return;
     }
-    add_count(number[0], (double)s->account.cells);
+    add_count(number[0], (double)sum->cells);
     add_count(number[1], (double)count_begin(s));
-    add_count(number[2], (double)sum->had);
+    add_count(number[2], (double)sum->with_result);
     if (sum->left_out || sum->skipped)
         f->role = GRID_WARN;
-    if (sum->had)
+    if (sum->with_result)
         f->label = "cells to run";
-    if (sum->had && sum->had == s->account.cells)
+    if (sum->with_result && sum->with_result == sum->cells)
         snprintf(f->value, sizeof f->value, "none, all %.20s have results", number[0]);
-    else if (sum->had)
+    else if (sum->with_result)
         snprintf(f->value, sizeof f->value, "%.12s of %.12s, %.12s %s", number[1], number[0],
-                 number[2], sum->had == 1 ? "has a result" : "have results");
+                 number[2], sum->with_result == 1 ? "has a result" : "have results");
     else if (sum->left_out || sum->skipped || sum->cut)
         snprintf(f->value, sizeof f->value, "%.20s of %.20s%s", number[1], number[0],
                  sum->cut ? ", --max-cells" : "");
@@ -396,8 +251,8 @@ static void add_cells(const struct setup *s, struct setup_fact *f)
 
 size_t setup_facts(const struct setup *s, struct setup_fact *facts)
 {
-    const struct account_sum *sum = &s->sum;
-    const struct wire_plan *p = sum->plan;
+    const struct wire_forecast *sum = &s->sum;
+    const struct wire_plan *p = sum->planned ? &sum->plan : NULL;
     size_t n = 0;
     struct setup_fact *f;
 
@@ -433,7 +288,7 @@ size_t setup_facts(const struct setup *s, struct setup_fact *facts)
         snprintf(f->value, sizeof f->value, "%.40s, %.15s", count.value, p->backend);
         f = add(facts, &n, "threads");
         add_range(f, sum->threads, "");
-        f->role = s->sum.crowding ? GRID_WARN : f->role;
+        f->role = sum->crowding[0] ? GRID_WARN : f->role;
         add_range(add(facts, &n, "images"), sum->images, "");
         add_range(add(facts, &n, "test images"), sum->test_images, "");
         f = add(facts, &n, "each of them");
@@ -458,28 +313,28 @@ void setup_add_remark(const struct setup *s, struct text *out)
 }
 
 /* In the words of a dry run. */
-const char *setup_fate(const struct setup *s, enum survey_fate fate, char head[64])
+const char *setup_fate(const struct setup *s, enum wire_fate fate, char head[64])
 {
-    if (fate == SURVEY_OUT)
-        snprintf(head, 64, "left out of %s cells", TEXT_COUNT(s->account.cells));
+    if (fate == WIRE_LEFT_OUT)
+        snprintf(head, 64, "left out of %s cells", TEXT_COUNT(s->sum.cells));
     else
         snprintf(head, 64, "%s",
-                 fate == SURVEY_SKIPPED ? "skipped" : "out of memory, which is their result");
+                 fate == WIRE_NO_START ? "skipped" : "out of memory, which is their result");
     return head;
 }
 
-size_t setup_reasons(const struct setup *s, struct survey_reason reason[SETUP_REASONS])
+size_t setup_reasons(const struct setup *s, struct setup_reason reason[SETUP_REASONS])
 {
     size_t n = 0;
 
-    for (int fate = SURVEY_OUT; fate <= SURVEY_TOO_LARGE; fate++) {
-        for (size_t i = 0; i < s->account.reasons; i++)
-            if ((int)s->account.reason[i].fate == fate)
-                reason[n++] = s->account.reason[i];
-        if (fate == SURVEY_SKIPPED && s->sum.dropped_before)
-            reason[n++] = (struct survey_reason){.fate = SURVEY_SKIPPED,
-                                                 .text = RECORD_DROPPED_BEFORE,
-                                                 .cells = s->sum.dropped_before};
+    for (enum wire_fate fate = WIRE_LEFT_OUT; fate <= WIRE_TOO_LARGE; fate++) {
+        for (size_t i = 0; i < s->sum.reasons; i++)
+            if (s->sum.reason[i].fate == fate)
+                reason[n++] =
+                    (struct setup_reason){fate, s->sum.reason[i].cells, s->sum.reason[i].text};
+        if (fate == WIRE_NO_START && s->sum.dropped_before)
+            reason[n++] =
+                (struct setup_reason){WIRE_NO_START, s->sum.dropped_before, RECORD_DROPPED_BEFORE};
     }
     return n;
 }
@@ -487,7 +342,7 @@ size_t setup_reasons(const struct setup *s, struct survey_reason reason[SETUP_RE
 void setup_mean_page(const struct setup *s, struct text *out)
 {
     struct setup_fact facts[SETUP_FACTS];
-    struct survey_reason reason[SETUP_REASONS];
+    struct setup_reason reason[SETUP_REASONS];
     char head[64];
     size_t n = setup_facts(s, facts), reasons = setup_reasons(s, reason);
     const char *problem = setup_problem(s);
@@ -498,9 +353,9 @@ void setup_mean_page(const struct setup *s, struct text *out)
     }
     for (size_t i = 0; i < n; i++)
         text_addf(out, "%-18s %s\n", facts[i].label, facts[i].value);
-    if (s->sum.crowding)
+    if (s->sum.crowding[0])
         text_addf(out, "\n%s\n", s->sum.crowding);
-    if (s->sum.plan && s->sum.complete && !isfinite(s->sum.seconds))
+    if (s->sum.planned && s->sum.complete && !isfinite(s->sum.seconds))
         text_add(out,
                  "\nNo run with this backend that was long enough to tell has ended here yet: the "
                  "next one can tell how long such a run takes.\n");
@@ -510,7 +365,7 @@ void setup_mean_page(const struct setup *s, struct text *out)
     for (size_t i = 0; i < reasons; i++) {
         if (!i || reason[i].fate != reason[i - 1].fate)
             text_addf(out, "\n%s:\n", setup_fate(s, reason[i].fate, head));
-        text_addf(out, "%6zu  ", reason[i].cells);
+        text_addf(out, "%6zu  ", (size_t)reason[i].cells);
         text_add_clean(out, reason[i].text);
         text_add(out, "\n");
     }

@@ -236,14 +236,14 @@ static void draw_facts(const struct setup *s, struct grid *g, struct rect in, in
 
 static int draw_reasons(const struct setup *s, struct grid *g, struct rect in, int r)
 {
-    struct survey_reason reason[SETUP_REASONS];
+    struct setup_reason reason[SETUP_REASONS];
     size_t n = setup_reasons(s, reason);
     char head[64];
 
     for (size_t i = 0; i < n && r < in.rows; i++) {
         if (!i || reason[i].fate != reason[i - 1].fate)
             grid_text(g, in, r++, 0, GRID_HEAD, setup_fate(s, reason[i].fate, head));
-        grid_textf(g, in, r, 0, GRID_WARN, "%6zu", reason[i].cells);
+        grid_textf(g, in, r, 0, GRID_WARN, "%6zu", (size_t)reason[i].cells);
         r += grid_words(g, rect_behind(rect_below(in, r), 7), 0, GRID_TEXT, reason[i].text);
     }
     return n ? r + 1 : r;
@@ -278,13 +278,13 @@ static void draw_wide(struct setup *s, struct grid *g, struct rect in)
         r += grid_words(g, in, r, GRID_BAD, problem);
         r = draw_missing(s, g, in, r) + 1;
     }
-    if (!problem || s->sum.plan) {
+    if (!problem || s->sum.planned) {
         int n = (int)setup_facts(s, facts), most = in.rows * 2 / 3;
 
         n = n > most ? most : n; /* what is left out, and why, has room too */
         draw_facts(s, g, rect_top(rect_below(in, r), n), 1);
         r += n + 1;
-        if (s->sum.crowding)
+        if (s->sum.crowding[0])
             r += grid_words(g, in, r, GRID_WARN, s->sum.crowding) + 1;
         if (is_first_time(s)) {
             grid_hint(g, in, r, 0, "r", "starts it");
@@ -326,13 +326,13 @@ static void draw_corner(const struct setup *s, struct grid *g)
             snprintf(skipped, sizeof skipped, "%s skipped", TEXT_COUNT(s->sum.skipped));
         snprintf(one, sizeof one, "%s%s: v says why", out, skipped);
         grid_frame_right(g, s->places.mean, GRID_WARN, one);
-    } else if (s->sum.crowding) {
+    } else if (s->sum.crowding[0]) {
         grid_frame_right(g, s->places.mean, GRID_WARN, s->sum.crowding);
-    } else if (s->sum.had) {
-        snprintf(one, sizeof one, "%s %s", TEXT_COUNT(s->sum.had),
-                 s->sum.had == 1 ? "has a result" : "have results");
+    } else if (s->sum.with_result) {
+        snprintf(one, sizeof one, "%s %s", TEXT_COUNT(s->sum.with_result),
+                 s->sum.with_result == 1 ? "has a result" : "have results");
         grid_frame_right(g, s->places.mean, GRID_TEXT,
-                         s->sum.had == s->account.cells ? "all have results" : one);
+                         s->sum.with_result == s->sum.cells ? "all have results" : one);
     }
 }
 

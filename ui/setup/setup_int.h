@@ -1,13 +1,14 @@
 /* ui/setup/setup_int.h: what the files of the Setup screen share. The form is ui/setup/form.h's, what it means
- * ui/setup/account.h's; here they meet files, the queue, the wire and the keys. */
+ * wire/forecast.h's; here they meet files, the queue, the wire and the keys. */
 #ifndef CHORUS_UI_SETUP_SETUP_INT_H
 #define CHORUS_UI_SETUP_SETUP_INT_H
 
 #include "record/queue/queue.h"
-#include "ui/setup/account.h"
 #include "ui/app/app.h"
 #include "ui/setup/form.h"
 #include "ui/widgets/line.h"
+#include "wire/forecast.h"
+#include "wire/sweep.h"
 
 enum setup_pane { SETUP_FILES, SETUP_FORM, SETUP_QUEUE, SETUP_PANES };
 
@@ -29,8 +30,6 @@ struct setup_link {      /* what tasks hold of the screen: it may be gone when t
 };
 struct setup_link *setup_hold(struct setup *s);
 struct setup *setup_let_go(struct setup_link *link);
-
-struct setup_survey; /* a survey and the task that is at work on it */
 
 #define SETUP_LINES 128 /* of the form that can be drawn */
 
@@ -78,22 +77,15 @@ struct setup {
     bool queue_reading, queue_again; /* again: it was changed from here meanwhile */
     char *promised;                  /* of what was added last, until something is taken */
 
-    struct setup_survey *survey; /* NULL: the form is no experiment */
-    struct account account;
-    struct account_sum sum;
-    uint32_t serial;     /* of the questions that are asked now */
-    size_t on_their_way; /* of these; in_planner: of all that were asked */
-    size_t in_planner;
-    uint64_t sent_ns;   /* when the last one was sent */
+    struct wire_forecast sum; /* what the form means, as far as it is known */
+    uint32_t serial;          /* of the question */
+    bool ask_due;             /* it is to be asked, from ask_ns on */
+    bool answer_due;          /* it was asked at sent_ns, and the last answer has not come */
+    uint64_t ask_ns, sent_ns;
     uint64_t asked_ns;  /* when the form changed last */
     uint64_t answer_ns; /* how long the first answer took then; 0: it has not come */
-    uint64_t turn;      /* of the form that is surveyed */
-    bool count_due;     /* it is to be asked which cells have a result */
-    bool count_waits;   /* it was asked, and no answer has come */
-    uint64_t count_asked_ns;
-    uint64_t counted_ns; /* not sooner is it asked again */
-    uint64_t learn_ns;   /* when kinds of unknown cost are asked about again; 0: no run has ended */
-    uint64_t runs_turn;  /* of the library, when its runs that had ended were counted last */
+    uint64_t turn;      /* of the form that it was asked about */
+    uint64_t runs_turn; /* of the library, when its runs that had ended were counted last */
     size_t runs_ended;
     bool saw_runs;
     bool named_looking;                         /* a task looks at the files that the form names */
@@ -133,17 +125,20 @@ bool setup_try(struct setup *s, void (*work)(void *arg), void (*done)(void *arg,
 void setup_ask(struct setup *s);            /* after a change */
 bool setup_ask_on(struct setup *s);         /* whatever could not be sent before */
 void setup_results_change(struct setup *s); /* which cells have a result, and what they cost */
-void setup_ask_end(struct setup *s);
-bool setup_answer(struct setup *s, uint32_t question, const struct wire_plan *plan);
-bool setup_counted(struct setup *s, const struct wire_counted *counted, size_t bytes);
+bool setup_answer(struct setup *s, const struct wire_forecast *answer);
 /* The set of data that is missing; false: none. */
 bool setup_missing(const struct setup *s, char name[64]);
 size_t setup_facts(const struct setup *s, struct setup_fact *facts);
 const char *setup_problem(const struct setup *s); /* why it cannot run; NULL */
 /* Of the cells that do not train, by what becomes of them; the texts stay the screen's. */
-#define SETUP_REASONS (SURVEY_REASONS + 1)
-size_t setup_reasons(const struct setup *s, struct survey_reason reason[SETUP_REASONS]);
-const char *setup_fate(const struct setup *s, enum survey_fate fate, char head[64]);
+#define SETUP_REASONS (WIRE_REASONS + 1)
+struct setup_reason {
+    enum wire_fate fate;
+    uint64_t cells;
+    const char *text;
+};
+size_t setup_reasons(const struct setup *s, struct setup_reason reason[SETUP_REASONS]);
+const char *setup_fate(const struct setup *s, enum wire_fate fate, char head[64]);
 void setup_mean_page(const struct setup *s, struct text *out);
 void setup_add_remark(const struct setup *s,
                       struct text *out); /* without its marks and line ends */

@@ -457,7 +457,7 @@ static void run(struct setup *s)
 
 void setup_judge(struct setup *s)
 {
-    if (!s->judging || (s->form.good && !s->sum.plan && !s->sum.problem))
+    if (!s->judging || (s->form.good && !s->sum.planned && !s->sum.problem[0]))
         return;
     s->judging = false;
     if (s->form.turn != s->judged_turn)

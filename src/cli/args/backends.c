@@ -1,6 +1,9 @@
 /* cli/args/backends.c: the backends of this program, the preferred ones first. */
 #include "cli/args/backends.h"
 
+#include "cli/args/options.h"
+#include "cli/version.h"
+
 #include "cuda/load.h"
 #include "engine/backend.h"
 
@@ -20,4 +23,12 @@ const struct backend *const *cli_backends(void)
     if (fake && !strcmp(fake, "only"))
         return alone;
     return fake && !strcmp(fake, "1") ? all : usual;
+}
+
+struct engine_config cli_engine_config(void)
+{
+    return (struct engine_config){.results = cli_results(),
+                                  .places = *cli_places(),
+                                  .backends = cli_backends(),
+                                  .version = chorus_version};
 }

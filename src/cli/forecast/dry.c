@@ -10,9 +10,8 @@
 #include "cli/args/options.h"
 #include "cli/out/json.h"
 #include "cli/out/print.h"
-#include "cli/jobs/ask.h"
 #include "engine/backend.h"
-#include "engine/forecast/preview.h"
+#include "engine/forecast/past.h"
 #include "spec/spec.h"
 #include "wire/wire.h"
 
@@ -66,7 +65,7 @@ static void add_facts(struct text *out, const struct plan *p,
     char crowding[PLAN_CROWDING_ROOM];
 
     text_addf(out, "# %-17s %s (%s), ", "backend", p->backend->name, plan_isa(p));
-    if (*plan_crowding(p, 1, crowding))
+    if (*plan_crowding(p, 1, plan_cores(), crowding))
         text_addf(out, "%s\n", crowding);
     else
         text_addf(out, "%d thread%s\n", p->session.threads, text_s(p->session.threads));
@@ -98,27 +97,11 @@ void dry_add_span(struct text *out, double seconds, const char *of, int guessed_
         text_addf(out, "%s%s, by earlier runs on this machine\n", span, of);
 }
 
-/* What the planner expects of it, by what runs on this machine took before; nan: nothing. */
-static double forecast_seconds(const struct spec *spec, int *guessed_from)
+static void add_time(struct text *out, const struct wire_plan *price)
 {
-    struct ask *ask = ask_start(1, 1);
-    struct wire_plan answer = {.seconds = NAN};
-
-    if (ask && (!ask_learned(ask, spec, &answer) || answer.code != ERR_OK))
-        answer.seconds = NAN;
-    ask_end(ask);
-    *guessed_from = isfinite(answer.seconds) ? answer.guessed_from : 0;
-    return answer.seconds;
-}
-
-static void add_time(struct text *out, const struct spec *spec)
-{
-    int guessed_from;
-    double seconds = forecast_seconds(spec, &guessed_from);
-
     text_addf(out, "# %-17s ", "expected time");
-    if (isfinite(seconds))
-        dry_add_span(out, seconds, "", guessed_from);
+    if (isfinite(price->seconds))
+        dry_add_span(out, price->seconds, "", price->guessed_from);
     else
         text_addf(out, "unknown: no earlier run in %s tells it\n", cli_results());
 }
@@ -134,7 +117,7 @@ static void add_param(struct text *out, const char *name, const char *value)
 
 /* Under run.csv's names as far as it has them. */
 static void add_json(struct text *out, const struct plan *p,
-                     const struct backend_estimate *estimate, const struct spec *spec)
+                     const struct backend_estimate *estimate, const struct wire_plan *price)
 {
     const struct {
         const char *name;
@@ -153,7 +136,6 @@ static void add_json(struct text *out, const struct plan *p,
                  {"model_images", model_images(p)},
                  {"memory_bytes", estimate->places ? (double)most_bytes(estimate) : NAN}};
     struct text value = {0};
-    int guessed_from;
 
     text_add(out, "{");
     for (int key = 0; key < SPEC_KEYS; key++) {
@@ -173,45 +155,53 @@ static void add_json(struct text *out, const struct plan *p,
         text_add_json_double(out, facts[i].value);
     }
     text_add(out, ", \"seconds\": ");
-    text_add_json_double(out, forecast_seconds(spec, &guessed_from));
-    text_addf(out, ", \"guessed_from\": %d}\n", guessed_from);
+    text_add_json_double(out, price->seconds);
+    text_addf(out, ", \"guessed_from\": %d}\n",
+              isfinite(price->seconds) ? (int)price->guessed_from : 0);
     text_free(&value);
 }
 
-static enum err_code look(struct preview *preview, const struct spec *spec, struct plan **plan,
-                          struct backend_estimate *estimate, struct err *e)
+static enum err_code make_plan(struct look *look, const struct spec *spec, struct plan **plan,
+                               struct backend_estimate *estimate, struct err *e)
 {
-    TRY(preview_plan(preview, plan, spec, e));
-    if (plan_estimate(*plan, estimate, e) == ERR_OK && estimate->never)
+    TRY(look_plan(look, plan, spec, LOOK_DATA, e));
+    if (look_estimate(look, *plan, estimate, e) == ERR_OK && estimate->never)
         return err_set(e, ERR_NOMEM, "%s", estimate->lacking);
-    return preview_check_weights(preview, *plan, e);
+    return look_read_weights(look, *plan, e);
 }
 
 int dry_run(const struct spec *spec, bool json)
 {
-    const struct engine_config config = {
-        .results = cli_results(), .places = *cli_places(), .backends = cli_backends()};
-    struct preview *preview = preview_open(&config, false);
-    struct backend_estimate estimate;
+    const struct engine_config config = cli_engine_config();
+    struct wire_plan *price = mem_new(1, sizeof *price);
+    struct look *look = look_new(&config);
+    struct past *past = past_open(config.results);
+    struct backend_estimate estimate = {0};
     struct plan *plan = NULL;
     struct text out = {0};
     struct err e;
     int code;
 
-    if (look(preview, spec, &plan, &estimate, &e) != ERR_OK) {
+    while (past_read(past))
+        ;
+    if (make_plan(look, spec, &plan, &estimate, &e) != ERR_OK) {
         code = cli_fail(&e);
-    } else if (json) {
-        add_json(&out, plan, &estimate, spec);
-        code = cli_print(&out);
     } else {
-        spec_write(&plan->spec, &out); /* no plan_add_ini: there is no copy of the model */
-        text_add(&out, "\n");
-        add_facts(&out, plan, &estimate);
-        add_time(&out, spec);
+        past_price(past, look, plan, past_beside(1, 1), price);
+        if (json) {
+            add_json(&out, plan, &estimate, price);
+        } else {
+            spec_write(&plan->spec, &out); /* no plan_add_ini: there is no copy of the model */
+            text_add(&out, "\n");
+            add_facts(&out, plan, &estimate);
+            add_time(&out, price);
+        }
         code = cli_print(&out);
     }
     text_free(&out);
     plan_free(plan);
-    preview_close(preview);
+    past_close(past);
+    look_free(look);
+    free(price);
     return code;
 }

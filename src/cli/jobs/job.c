@@ -258,7 +258,7 @@ static void on_event(void *user, const struct wire_event *ev, const void *slot, 
     struct doing *d = user;
     struct text text = {0};
 
-    if (slot && ev->kind != WIRE_STARTED && ev->kind != WIRE_PLAN && ev->kind != WIRE_COUNTED)
+    if (slot && ev->kind != WIRE_STARTED && ev->kind != WIRE_FORECAST)
         text_add_n(&text, slot, strnlen(slot, n));
     if (ev->kind == WIRE_TAKEN) {
         on_taken(d, ev, text_str(&text));

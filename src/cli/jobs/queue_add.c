@@ -2,12 +2,13 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/args/backends.h"
 #include "cli/args/options.h"
 #include "cli/out/print.h"
 #include "cli/sweeps/cells.h"
 #include "cli/sweeps/sweeps.h"
-#include "cli/jobs/ask.h"
 #include "cli/jobs/queue_items.h"
+#include "engine/forecast/past.h"
 #include "spec/spec.h"
 #include "wire/wire.h"
 
@@ -18,14 +19,18 @@
 /* What would be wrong with it when its turn comes is better told now. */
 static enum err_code check_run(const struct spec *spec, struct err *e)
 {
-    struct wire_plan *plan = mem_new(1, sizeof *plan);
-    struct ask *ask = ask_start(1, 1);
+    const struct engine_config config = cli_engine_config();
+    struct wire_plan *price = mem_new(1, sizeof *price);
+    struct look *look = look_new(&config);
+    struct past *past = past_open(config.results);
     enum err_code code = ERR_OK;
 
-    if (ask && ask_send(ask, spec, 1) && ask_answer(ask, plan) && plan->code != ERR_OK)
-        code = err_set(e, plan->code, "%s", plan->error);
-    ask_end(ask);
-    free(plan);
+    past_price_spec(past, look, spec, past_beside(1, 1), price);
+    if (price->code != ERR_OK)
+        code = err_set(e, price->code, "%s", price->error);
+    past_close(past);
+    look_free(look);
+    free(price);
     return code;
 }
 

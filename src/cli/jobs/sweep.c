@@ -8,6 +8,7 @@
 #include "cli/jobs/drive.h"
 #include "cli/out/print.h"
 #include "cli/sweeps/sweeps.h"
+#include "engine/forecast/forecast.h"
 #include "spec/spec.h"
 #include "wire/sweep.h"
 #include "wire/wire.h"
@@ -43,38 +44,41 @@ bool sweep_send(struct wire *wire, const struct spec_sweep *s, const struct swee
     return sent;
 }
 
-enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)
+static void say_left_out(const struct spec_sweep *s, const struct forecast_cell *cell, size_t n,
+                         size_t out)
 {
-    size_t n = spec_sweep_cells(s), out = 0;
-    struct spec *cell = mem_new(1, sizeof *cell);
-    struct err why = {0};
-
-    for (size_t i = 0; i < n; i++) {
-        if (spec_sweep_cell(s, i, cell, &why) == ERR_OK)
-            continue;
-        if (!out++)
-            err_set(e, ERR_INPUT, "%s", why.text);
-    }
-    if (out == n) {
-        free(cell);
-        return n > 1 ? err_context(e, "no cell of this sweep can run") : ERR_INPUT;
-    }
-    if (out && !quiet)
-        cli_talk("%s of %s cells are left out:", TEXT_COUNT(out), TEXT_COUNT(n));
-    for (size_t i = 0, told = 0; i < n && out && !quiet && told < SHOWN_OUT; i++) {
+    cli_talk("%s of %s cells are left out:", TEXT_COUNT(out), TEXT_COUNT(n));
+    for (size_t i = 0, told = 0; told < SHOWN_OUT && told < out; i++) {
         struct text t = {0};
 
-        if (spec_sweep_cell(s, i, cell, &why) == ERR_OK)
+        if (cell[i].fate != WIRE_LEFT_OUT)
             continue;
         told++;
-        sweeps_add_label(s, i, &t);
-        cli_talk("  %s: %s", text_str(&t), TEXT_CLEAN(why.text));
+        sweeps_add_label(s, cell[i].number, &t);
+        cli_talk("  %s: %s", text_str(&t), TEXT_CLEAN(cell[i].reason));
         text_free(&t);
-        if (told == SHOWN_OUT && told < out)
-            cli_talk("  and %s more; --dry-run lists them all", TEXT_COUNT(out - told));
     }
-    free(cell);
-    return ERR_OK;
+    if (out > SHOWN_OUT)
+        cli_talk("  and %s more; --dry-run lists them all", TEXT_COUNT(out - SHOWN_OUT));
+}
+
+enum err_code sweep_say_left_out(const struct spec_sweep *s, bool quiet, struct err *e)
+{
+    struct forecast *f = sweeps_walk(s, true);
+    const struct forecast_cell *cell = forecast_cells(f, NULL);
+    size_t n = spec_sweep_cells(s), out = 0;
+    enum err_code code = ERR_OK;
+
+    for (size_t i = 0; i < n; i++)
+        out += cell[i].fate == WIRE_LEFT_OUT;
+    if (out == n)
+        code = err_set(e, ERR_INPUT, "%s", cell[0].reason);
+    if (out == n && n > 1)
+        code = err_context(e, "no cell of this sweep can run");
+    else if (out && out < n && !quiet)
+        say_left_out(s, cell, n, out);
+    forecast_free(f);
+    return code;
 }
 
 static int stopped_code(void)

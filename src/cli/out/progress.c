@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/out/print.h"
 #include "cli/out/table.h"
-#include "live/time_left.h"
+#include "wire/time_left.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -183,6 +183,18 @@ struct live_sweep *sweeps_open(const char *name)
     return s;
 }
 
+struct forecast *sweeps_walk(const struct spec_sweep *s, bool cells)
+{
+    struct spec_sweep copy;
+    struct forecast *f;
+
+    spec_sweep_copy(&copy, s);
+    f = forecast_new(&copy, &(struct forecast_wish){.grid = true, .kinds = 1, .cells = cells});
+    while (!forecast_walk(f, UINT64_MAX, NULL))
+        ;
+    return f;
+}
+
 int64_t sweeps_left(const struct live_sweep *s)
 {
     return s->is.cells - wire_sweep_ended(&s->is);

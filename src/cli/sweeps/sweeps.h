@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "cli/sweeps/sweep_wish.h"
 #include "live/sweep.h"
+#include "engine/forecast/forecast.h"
 #include "spec/sweep.h"
 #include "wire/wire.h"
 
@@ -50,6 +51,8 @@ enum err_code sweeps_check_queued(const char *name, const struct spec_sweep *s, 
                                   struct err *e) MUST_USE;
 /* As it is now, by its files, freed by live_sweep_free. Where it cannot be read it has a problem. */
 struct live_sweep *sweeps_open(const char *name);
+/* What its keys tell of its cells, in the order of the lists; cells: of each. forecast_free frees it. */
+struct forecast *sweeps_walk(const struct spec_sweep *s, bool cells);
 /* A sweep that --max-cells cut short: how many cells of its grid that leaves out,
  * and how to have them. */
 void sweeps_say_cut(const char *name);

@@ -309,7 +309,7 @@ static enum err_code take_threads(struct choice *c, const char *const word[LISTS
         return ERR_OK;
     b->threads = p->session.threads;
     if (!b->crowding[0])
-        (void)plan_crowding(p, 1, b->crowding);
+        (void)plan_crowding(p, 1, plan_cores(), b->crowding);
     plan_free(p);
     return ERR_OK;
 }

@@ -1,234 +1,287 @@
-#include "engine/forecast/forecast.h"
+/* engine/forecast/forecast.c: prices of kinds, and what they come to. */
+#include "engine/forecast/forecast_int.h"
 
-#include "record/run/run.h"
-#include "wire/wire.h"
+#include "base/mem.h"
+#include "wire/time_left.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH_SECONDS 10.0 /* a run that trained longer tells no more */
-#define BACKWARD       3.0  /* a training image against one that is only evaluated */
-#define SOME_SECONDS   0.5  /* the first steps of a run are slow: below this it tells little */
-#define ALIKE          0.5  /* a run further off than this, half as large again, is unlike */
-#define HEARSAY        0.1  /* what evaluation counts for where training is asked, and back */
-#define TOO_SHORT      0.1 /* below this a slow start, or who else computes, makes ten times of it */
-#define AS_LARGE       0.5 /* a run of so much of the work asked for tells of it, however short */
-
-/* What computing takes beside the operations of an image: images are computed so many at a time, and a
- * step of a model, its parameters and its images have a price of their own, here in operations. By one
- * thread of Zen 4: 17 us a step, 1 us an image, 1 ns a parameter. */
-struct grain {
-    double group, step, image, parameter;
-};
-
-static const struct grain *grain_of(const char *backend)
+bool forecast_ask(struct forecast *f, forecast_price *price, void *user)
 {
-    static const struct grain cpu = {8, 5e6, 3e5, 300}, cuda = {1, 3e9, 0, 300},
-                              naive = {1, 0, 0, 0};
+    struct kinds *k = &f->kinds;
 
-    return !strcmp(backend, "cpu") ? &cpu : !strcmp(backend, "cuda") ? &cuda : &naive;
-}
-
-struct work { /* of a run, known or asked for */
-    const char *backend;
-    double flops, parameters, batch, model_images;
-};
-
-static double operations(const struct work *w)
-{
-    const struct grain *g = grain_of(w->backend);
-    double computed = ceil(w->batch / g->group) * g->group;
-
-    return w->model_images / w->batch *
-           (g->step + w->parameters * g->parameter + w->batch * g->image + computed * w->flops);
-}
-
-/* A group of images is one thread's. */
-static double threads_used(const char *backend, double threads, double batch, double members)
-{
-    return fmin(threads, members * ceil(batch / grain_of(backend)->group));
-}
-
-static const char *end_of(const char *data)
-{
-    size_t n = strlen(data), room = sizeof((struct experience *)NULL)->data;
-
-    return n < room ? data : data + n - room + 1;
-}
-
-static struct forecast_terms terms_of(const struct experience *x)
-{
-    double work =
-        operations(&(struct work){x->backend, x->flops, x->parameters, x->batch, x->model_images});
-
-    return (struct forecast_terms){
-        .work = work,
-        .used = log(threads_used(x->backend, x->threads, x->batch, x->members)),
-        .train = log(x->train_seconds / work),
-        .other = log(x->other_seconds),
-        .flops = log(x->flops),
-        .threads = log(x->threads),
-        .batch = log(x->batch),
-    };
-}
-
-void forecast_weigh(struct experience *x)
-{
-    x->terms = terms_of(x);
-}
-
-bool forecast_learn(struct experience *x, const struct record_run *run)
-{
-    const struct spec *s = &run->spec;
-    if (run->state != WIRE_DONE || run->model_images <= 0 || !(run->flops_per_image > 0) ||
-        !(run->train_seconds > 0) || spec_batch(s) <= 0)
+    while (k->asked < k->count && !k->kind[k->asked]->due)
+        k->asked++;
+    if (k->asked == k->count)
         return false;
-    *x = (struct experience){
-        .flops = run->flops_per_image,
-        .parameters = (double)run->parameters,
-        .batch = (double)spec_batch(s),
-        .threads = run->threads_used > 0 ? (double)run->threads_used : 1,
-        .train_seconds = run->train_seconds,
-        .model_images = (double)run->model_images,
-        .eval_seconds = run->eval_seconds,
-        .other_seconds = run->wall_seconds - run->train_seconds - run->eval_seconds,
-        .evaluations = (double)run->epochs_done,
-        .members = run->images > 0 ? (double)run->model_images / (double)run->images : 1,
-        .test_limit = s->test_limit,
-        .valid_images = s->valid,
-    };
-    if (s->valid_per_cent) {
-        double epoch = run->epochs_done > 0 ? (double)run->images / (double)run->epochs_done : 0;
-
-        x->valid_images = epoch * s->valid / (100 - s->valid);
-    }
-    snprintf(x->backend, sizeof x->backend, "%s", run->backend_used);
-    snprintf(x->isa, sizeof x->isa, "%s", run->isa);
-    snprintf(x->precision, sizeof x->precision, "%s", run->precision_used);
-    memcpy(x->data, end_of(s->data), strlen(end_of(s->data)) + 1);
+    price(user, k->kind[k->asked]->spec, &k->kind[k->asked]->plan);
+    k->kind[k->asked]->priced = true;
+    k->kind[k->asked]->due = false;
     return true;
 }
 
-/* How unlike a run is to what is planned: the instructions and the precision matter most, then the
- * model's size, then batch and threads. */
-static double unlike(const struct experience *x, const struct forecast_terms *of,
-                     const struct forecast_ask *ask, const struct forecast_terms *to)
+void forecast_ask_again(struct forecast *f)
 {
-    return 10 * (strcmp(x->isa, ask->isa) != 0) + 5 * (strcmp(x->precision, ask->precision) != 0) +
-           fabs(of->flops - to->flops) + 0.5 * fabs(of->threads - to->threads) +
-           0.25 * fabs(of->batch - to->batch);
+    for (size_t i = 0; i < f->kinds.count; i++)
+        f->kinds.kind[i]->due = true;
+    f->kinds.asked = 0;
 }
 
-static double image_work(const char *backend, double flops)
+void forecast_has(struct forecast *f, size_t cell, enum wire_state state)
 {
-    return flops + grain_of(backend)->image;
+    if (cell >= f->cells)
+        return;
+    if (!f->had)
+        f->had = mem_new(f->cells, sizeof *f->had);
+    f->had[cell] = (uint8_t)state;
 }
 
-/* The work of its evaluations; 0 where it is not known how many images it was tested on. */
-static double eval_work(const struct experience *x, const struct forecast_ask *ask,
-                        const char *data)
+const struct forecast_cell *forecast_cells(struct forecast *f, bool *moved)
 {
-    double images = 0;
+    for (size_t i = 0; i < f->seen; i++) {
+        const struct kind *k = kind_at(f, i);
 
-    if (x->test_limit == ask->test_limit && !strcmp(x->data, data))
-        images = ask->test_images;
-    else if (x->test_limit > 0)
-        images = (double)x->test_limit;
-    return images > 0 ? (images + x->valid_images) * x->evaluations * x->members *
-                            image_work(x->backend, x->flops)
-                      : 0;
+        f->cell[i].plan = k && k->priced ? &k->plan : NULL;
+    }
+    if (moved)
+        *moved = f->moved;
+    return f->cell;
 }
 
-/* A mean of rates by their logarithms, so that one that is ten times too high is no worse than one
- * that is ten times too low. */
-struct mean {
-    double weight, sum;
+static bool is_refused(const struct kind *k)
+{
+    return k->priced && k->plan.code != ERR_OK && k->plan.code != ERR_NOMEM;
+}
+
+static bool is_too_large(const struct kind *k)
+{
+    return k->priced && k->plan.code == ERR_NOMEM;
+}
+
+struct tally {    /* cells of each kind, as far as is known */
+    size_t *run;  /* (kinds) that would begin */
+    size_t *had;  /* (kinds) that have a result, or were dropped before */
+    size_t other; /* that would begin, of unknown kind */
 };
 
-/* rate: the logarithm of the seconds that an operation took. */
-static void add(struct mean *m, double weight, double seconds, double rate)
+/* One that can run, or has run. */
+static void tally_one(const struct forecast *f, size_t i, struct tally *t,
+                      struct wire_forecast *sum)
 {
-    if (!(seconds > 0) || !isfinite(rate))
-        return;
-    weight *= fmin(seconds, ENOUGH_SECONDS) * seconds / (seconds + SOME_SECONDS);
-    m->weight += weight;
-    m->sum += weight * rate;
+    enum wire_state had = f->had ? f->had[f->order ? f->order[i] : i] : WIRE_WAITING;
+    bool other = f->kind_of[i] == KIND_OTHER;
+
+    if (had && !other)
+        t->had[f->kind_of[i]]++;
+    else if (!had)
+        ++*(other ? &t->other : &t->run[f->kind_of[i]]);
+    sum->with_result += had && had != WIRE_SKIPPED;
+    sum->dropped_before += had == WIRE_SKIPPED;
+    sum->begin++;
 }
 
-/* What each run costs, be it large or small: all count alike. */
-static void add_once(struct mean *m, double weight, double seconds, double rate)
+/* Cell by cell where it matters which they are. */
+static void tally_cells(const struct forecast *f, struct tally *t, struct wire_forecast *sum)
 {
-    if (!(seconds > 0))
-        return;
-    m->weight += weight;
-    m->sum += weight * rate;
-}
+    size_t i = 0;
 
-/* Whether so much work can be told by it at all. */
-static bool can_tell(const struct experience *x, const struct forecast_terms *of, double wanted)
-{
-    return x->train_seconds + x->eval_seconds >= TOO_SHORT || of->work >= AS_LARGE * wanted;
-}
+    for (; i < f->seen && !(f->most && sum->begin == f->most); i++) {
+        const struct kind *k = kind_at(f, i);
 
-double forecast_seconds(const struct experience *known, size_t count,
-                        const struct forecast_ask *ask, int *guessed)
-{
-    struct mean train = {0, 0}, eval = {0, 0}, other = {0, 0};
-    double nearest = INFINITY, seconds = 0, tested = ask->test_images + ask->valid_images;
-    double wanted = operations(
-        &(struct work){ask->backend, ask->flops, ask->parameters, ask->batch, ask->model_images});
-    const struct forecast_terms to = {
-        .flops = log(ask->flops),
-        .threads = log(ask->threads),
-        .batch = log(ask->batch),
-        .used = log(threads_used(ask->backend, ask->threads, ask->batch, ask->members))};
-    const double backward = log(BACKWARD);
-    const char *data = end_of(ask->data);
-    bool alike = false;
-    int newer = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct experience *x = &known[i];
-        struct forecast_terms of;
-
-        if (strcmp(x->backend, ask->backend))
+        if (f->kind_of[i] == KIND_NONE)
             continue;
-        of = x->terms.work > 0 ? x->terms : terms_of(x);
-        if (can_tell(x, &of, wanted))
-            nearest = fmin(nearest, unlike(x, &of, ask, &to));
+        if (k && is_refused(k))
+            sum->skipped++;
+        else
+            tally_one(f, i, t, sum);
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct experience *x = &known[i];
-        struct forecast_terms of;
-        double tests, rate, tested_rate, weight, far;
+    for (; i < f->seen && !sum->cut; i++)
+        sum->cut = f->kind_of[i] != KIND_NONE && !(kind_at(f, i) && is_refused(kind_at(f, i)));
+    sum->skipped += sum->dropped_before;
+}
 
-        if (strcmp(x->backend, ask->backend))
-            continue;
-        of = x->terms.work > 0 ? x->terms : terms_of(x);
-        add_once(&other, 1 / (1 + 0.2 * newer), x->other_seconds, of.other);
-        if (!can_tell(x, &of, wanted))
-            continue;
-        far = unlike(x, &of, ask, &to);
-        alike = alike ||
-                (far < ALIKE && (x->train_seconds >= SOME_SECONDS || of.work >= AS_LARGE * wanted));
-        weight = exp(3 * (nearest - far)) / (1 + 0.2 * newer++);
-        rate = of.train + of.used; /* of one thread */
-        add(&train, weight, x->train_seconds, rate - to.used);
-        add(&eval, HEARSAY * weight, x->train_seconds, rate - to.threads - backward);
-        tests = eval_work(x, ask, data);
-        if (!(tests > 0))
-            continue;
-        tested_rate = log(x->eval_seconds / tests) + of.threads;
-        add(&eval, weight, x->eval_seconds, tested_rate - to.threads);
-        add(&train, HEARSAY * weight, x->eval_seconds, tested_rate - to.used + backward);
+static void tally_kinds(const struct forecast *f, struct tally *t, struct wire_forecast *sum)
+{
+    for (size_t i = 0; i < f->kinds.count; i++)
+        *(is_refused(f->kinds.kind[i]) ? &sum->skipped : &t->run[i]) += f->kinds.kind[i]->cells;
+    t->other = f->other;
+}
+
+static void add_seconds(struct wire_forecast *out, struct time_left_runs *left,
+                        const struct wire_plan *p, size_t cells)
+{
+    time_left_count(left, p ? p->seconds : NAN, cells);
+    if (cells && p && !isnan(p->seconds) && p->guessed_from > out->guessed_from)
+        out->guessed_from = p->guessed_from;
+}
+
+static void widen(struct wire_range *r, double value)
+{
+    r->lo = isnan(r->lo) || value < r->lo ? value : r->lo;
+    r->hi = isnan(r->hi) || value > r->hi ? value : r->hi;
+}
+
+static void add_ranges(struct wire_forecast *sum, const struct wire_plan *p)
+{
+    widen(&sum->per_device, (double)p->batch_per_device);
+    widen(&sum->steps, (double)p->steps_per_epoch);
+    widen(&sum->dropped, (double)p->dropped);
+    widen(&sum->parameters, (double)p->parameters);
+    widen(&sum->bytes, (double)p->bytes_per_device);
+    widen(&sum->devices, p->devices);
+    widen(&sum->threads, p->threads);
+    widen(&sum->images, (double)p->images);
+    widen(&sum->test_images, (double)p->test_images);
+    if (p->lacking[0])
+        widen(&sum->unused, (double)p->unused_bytes);
+    if (p->ensemble)
+        widen(&sum->as_one, (double)p->epochs * p->members);
+}
+
+static void add_facts(const struct kind *k, size_t run, size_t had, struct wire_forecast *out)
+{
+    if (!k->priced || k->plan.code != ERR_OK || !(run + had))
+        return;
+    if (!out->planned)
+        out->plan = k->plan;
+    out->planned = true;
+    if (!out->crowding[0])
+        memcpy(out->crowding, k->plan.crowding, sizeof out->crowding);
+    out->model_images += (double)run * k->plan.model_images;
+    out->flops += (double)run * k->plan.model_images * k->plan.flops_per_image;
+    add_ranges(out, &k->plan);
+}
+
+static void add_kind(const struct kind *k, size_t run, size_t had, struct wire_forecast *out,
+                     struct time_left_runs *left)
+{
+    if (is_too_large(k)) {
+        out->too_large += run;
+        return;
     }
-    *guessed = alike ? 0 : newer;
-    if (!(train.weight > 0))
-        return NAN;
-    seconds = exp(train.sum / train.weight) * wanted;
-    if (other.weight > 0)
-        seconds += exp(other.sum / other.weight);
-    return seconds + exp(eval.sum / eval.weight) * ask->evaluations * tested * ask->members *
-                         image_work(ask->backend, ask->flops);
+    out->runs += run;
+    add_seconds(out, left, k->priced ? &k->plan : NULL, run);
+    add_facts(k, run, had, out);
+}
+
+static void add_reasons(const struct forecast *f, struct wire_forecast *out)
+{
+    struct reasons r = {out->reason, f->reasons.count};
+
+    memcpy(out->reason, f->reasons.list, f->reasons.count * sizeof *out->reason);
+    for (size_t i = 0; f->cell && i < f->seen; i++)
+        if (f->cell[i].code != ERR_OK &&
+            (f->cell[i].fate == WIRE_NO_START || f->cell[i].fate == WIRE_TOO_LARGE))
+            reasons_add(&r, f->cell[i].fate, f->cell[i].reason, 1);
+    for (size_t i = 0; !f->cell && i < f->kinds.count; i++) {
+        const struct kind *k = f->kinds.kind[i];
+
+        if (k->priced && k->plan.code != ERR_OK)
+            reasons_add(&r, is_too_large(k) ? WIRE_TOO_LARGE : WIRE_NO_START, k->plan.error,
+                        k->cells);
+    }
+    out->reasons = (uint32_t)r.count;
+}
+
+/* Nothing can run: the reason that most of them have, which one that stands for others does not tell. */
+static void tell_problem(struct wire_forecast *out)
+{
+    const struct wire_reason *most = NULL;
+
+    for (size_t i = 0; i < out->reasons; i++)
+        if (strcmp(out->reason[i].text, WIRE_OTHER_REASONS) != 0 &&
+            (!most || out->reason[i].cells > most->cells))
+            most = &out->reason[i];
+    if (most)
+        memcpy(out->problem, most->text, sizeof out->problem);
+}
+
+static void begin_sum(const struct forecast *f, struct wire_forecast *out)
+{
+    const struct wire_range none = {NAN, NAN};
+
+    memset(out, 0, sizeof *out);
+    out->per_device = out->steps = out->dropped = out->parameters = out->bytes = out->unused =
+        out->as_one = out->devices = out->threads = out->images = out->test_images = none;
+    out->lr = f->lr;
+    out->cells = f->cells;
+    out->left_out = f->left_out;
+    out->complete = f->seen == f->cells;
+}
+
+static void sum_kinds(const struct forecast *f, struct tally *t, struct wire_forecast *out,
+                      struct time_left_runs *left)
+{
+    if (f->most || f->had)
+        tally_cells(f, t, out);
+    else
+        tally_kinds(f, t, out);
+    out->runs = t->other;
+    time_left_count(left, NAN, t->other);
+    for (size_t i = 0; i < f->kinds.count; i++)
+        add_kind(f->kinds.kind[i], t->run[i], t->had[i], out, left);
+    out->possible = out->cells - out->left_out - out->skipped;
+}
+
+static void sum_cells(const struct forecast *f, struct tally *t, struct wire_forecast *out,
+                      struct time_left_runs *left)
+{
+    size_t of_fate[WIRE_FATES] = {0}, refused = 0;
+
+    for (size_t i = 0; i < f->seen; i++) {
+        const struct forecast_cell *c = &f->cell[i];
+        const struct kind *k = kind_at(f, i);
+
+        of_fate[c->fate]++;
+        refused += c->code != ERR_OK && c->code != ERR_NOMEM &&
+                   (c->fate == WIRE_NO_START || c->fate == WIRE_BEYOND);
+        out->dropped_before += c->fate == WIRE_NO_START && c->code == ERR_OK;
+        if (c->fate == WIRE_RUNS)
+            add_seconds(out, left, k && k->priced ? &k->plan : NULL, 1);
+        if (!k || !k->priced)
+            continue;
+        t->run[f->kind_of[i]] += c->fate == WIRE_RUNS;
+        t->had[f->kind_of[i]] += c->fate == WIRE_HAS_RESULT;
+        if (!out->crowding[0])
+            memcpy(out->crowding, k->plan.crowding, sizeof out->crowding);
+    }
+    out->left_out = of_fate[WIRE_LEFT_OUT];
+    out->runs = of_fate[WIRE_RUNS];
+    out->skipped = of_fate[WIRE_NO_START];
+    out->too_large = of_fate[WIRE_TOO_LARGE];
+    out->no_weights = of_fate[WIRE_NO_WEIGHTS];
+    out->with_result = of_fate[WIRE_HAS_RESULT];
+    out->possible = out->cells - out->left_out - refused;
+    out->begin =
+        out->runs + out->too_large + out->no_weights + out->with_result + out->dropped_before;
+    for (size_t i = 0; i < f->kinds.count; i++)
+        add_facts(f->kinds.kind[i], t->run[i], t->had[i], out);
+}
+
+void forecast_sum(const struct forecast *f, struct wire_forecast *out)
+{
+    struct tally t = {mem_new(f->kinds.count + 1, sizeof *t.run),
+                      mem_new(f->kinds.count + 1, sizeof *t.had), 0};
+    struct time_left_runs left = {0};
+
+    begin_sum(f, out);
+    if (f->cell)
+        sum_cells(f, &t, out, &left);
+    else
+        sum_kinds(f, &t, out, &left);
+    out->unknown = left.unknown;
+    out->seconds_of_all = time_left_side_by_side(&left, f->jobs);
+    left.runs -= left.unknown;
+    left.unknown = 0;
+    out->seconds = isnan(out->seconds_of_all) ? NAN : time_left_side_by_side(&left, f->jobs);
+    for (size_t i = 0; i < f->kinds.count; i++)
+        out->complete = out->complete && (f->cell || f->kinds.kind[i]->priced);
+    add_reasons(f, out);
+    if (!out->runs && !out->with_result && !out->dropped_before && f->seen == f->cells)
+        tell_problem(out);
+    free(t.run);
+    free(t.had);
 }

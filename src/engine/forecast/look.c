@@ -23,34 +23,39 @@
 #define ESTIMATES 4096 /* more than a sweep has kinds of cells, so that few take another's place */
 #define WEIGHTS   16
 #define STATES    256
+#define SETS      4 /* open: in spread order a list of data takes turns */
 /* How long facts about data are believed; longer, where finding out took long. */
 #define FACTS_NS      10000000000u
 #define DEAR_FACTS_NS 600000000000u
 
+struct key { /* of a data set: all that data_open looks at, every byte of it */
+    char data[2 * SPEC_PATH];
+    int32_t normalize, valid_per_cent;
+    double valid;
+    int64_t train_limit, test_limit;
+    uint64_t seed; /* of synthetic images */
+    int32_t h, w, c, none;
+};
+
 struct facts {
     bool used;
-    uint64_t when;
-    char data[2 * SPEC_PATH];
-    enum spec_normalize normalize;
-    double valid;
-    bool valid_per_cent;
-    int64_t train_limit, test_limit;
-    uint64_t seed;
-    struct net_shape wanted;
-    uint64_t state; /* data_state */
+    uint64_t when, state; /* data_state */
+    struct key key;
     struct data_set set;
+};
+
+struct opened {
+    struct data_set *set;
+    uint64_t used;
+    struct key key;
 };
 
 struct state {
     uint64_t name, serial, state; /* of which value, in which look */
 };
 
-struct checked {
-    char weights[SPEC_PATH];
-    const struct net *net;
-    uint64_t freed;
-    int members;
-    bool ensemble;
+struct checked {   /* weights */
+    uint64_t hash; /* of these, and of what starts from them */
     struct err e;
 };
 
@@ -60,33 +65,45 @@ struct estimated {
 };
 
 struct look {
-    const char *results;
+    const struct engine_config *config;
+    enum look_depth depth; /* of the plan that is made */
     uint32_t number;
     uint64_t serial, began;
 
     bool knows_machine, knows_results;
     struct plan_memory machine;
     struct err results_e;
-    struct checked checked[WEIGHTS];
-    int checks;
+    struct checked checked[WEIGHTS]; /* by the last bits of their hash */
     struct look_nets nets;
+    struct opened opened[SETS];
+    uint64_t uses;
     struct state state[STATES];            /* by the last bits of their names */
     struct estimated estimated[ESTIMATES]; /* by the last bits of their hash; these outlive it, */
     struct facts facts[FACTS];             /* and so do these */
 };
 
-struct look *look_new(const char *results)
+struct look *look_new(const struct engine_config *config)
 {
     struct look *l = mem_new(1, sizeof *l);
 
-    l->results = results;
+    l->config = config;
+    look_begin(l, 0);
     return l;
 }
 
 void look_free(struct look *l)
 {
+    if (!l)
+        return;
+    for (int i = 0; i < SETS; i++)
+        data_close(l->opened[i].set);
     look_nets_free(&l->nets);
     free(l);
+}
+
+const char *look_folder(const struct look *l)
+{
+    return l->config->results;
 }
 
 void look_begin(struct look *l, uint32_t number)
@@ -100,7 +117,6 @@ void look_begin(struct look *l, uint32_t number)
     l->began = now;
     l->serial++;
     l->knows_machine = l->knows_results = false;
-    l->checks = 0;
 }
 
 size_t look_parsed(const struct look *l)
@@ -166,6 +182,11 @@ enum err_code look_estimate(struct look *l, const struct plan *p, struct backend
 
 /* ---- for plans ---- */
 
+static bool is_synthetic(const struct spec *s)
+{
+    return !strcmp(s->data, "synthetic");
+}
+
 /* Once in each look. */
 static uint64_t state_of(struct look *l, const char *data, const struct data_places *places)
 {
@@ -177,16 +198,28 @@ static uint64_t state_of(struct look *l, const char *data, const struct data_pla
     return known->state;
 }
 
-static bool same_facts(const struct facts *f, const struct spec *s, struct net_shape wanted,
-                       uint64_t now)
+static struct key *key_of(struct key *k, const struct spec *s, struct net_shape wanted)
+{
+    memset(k, 0, sizeof *k);
+    strcpy(k->data, s->data);
+    k->normalize = s->normalize;
+    k->valid = s->valid;
+    k->valid_per_cent = s->valid_per_cent;
+    k->train_limit = s->train_limit;
+    k->test_limit = s->test_limit;
+    k->seed = is_synthetic(s) ? s->seed : 0;
+    k->h = wanted.h;
+    k->w = wanted.w;
+    k->c = wanted.c;
+    return k;
+}
+
+static bool are_young(const struct facts *f, const struct key *key, uint64_t state)
 {
     uint64_t life = f->set.seconds > 0.02 ? DEAR_FACTS_NS : FACTS_NS;
 
-    return f->used && f->state == now && !strcmp(f->data, s->data) &&
-           f->normalize == s->normalize && f->valid == s->valid &&
-           f->valid_per_cent == s->valid_per_cent && f->train_limit == s->train_limit &&
-           f->test_limit == s->test_limit && f->seed == s->seed && f->wanted.h == wanted.h &&
-           f->wanted.w == wanted.w && f->wanted.c == wanted.c && clock_ns() - f->when < life;
+    return f->used && f->state == state && !memcmp(&f->key, key, sizeof *key) &&
+           clock_ns() - f->when < life;
 }
 
 static enum err_code peek(void *user, struct data_set *set, const struct spec *s,
@@ -195,11 +228,13 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
     struct look *l = user;
     struct facts *oldest = &l->facts[0];
     uint64_t now = state_of(l, s->data, places);
+    struct key key;
 
+    key_of(&key, s, wanted);
     for (int i = 0; i < FACTS; i++) {
         struct facts *f = &l->facts[i];
 
-        if (same_facts(f, s, wanted, now)) {
+        if (are_young(f, &key, now)) {
             *set = f->set;
             return ERR_OK;
         }
@@ -207,18 +242,38 @@ static enum err_code peek(void *user, struct data_set *set, const struct spec *s
             oldest = f;
     }
     TRY(data_peek(set, s, places, wanted, e));
-    *oldest = (struct facts){.used = true,
-                             .when = clock_ns(),
-                             .normalize = s->normalize,
-                             .valid = s->valid,
-                             .valid_per_cent = s->valid_per_cent,
-                             .train_limit = s->train_limit,
-                             .test_limit = s->test_limit,
-                             .seed = s->seed,
-                             .wanted = wanted,
-                             .state = now,
-                             .set = *set};
-    snprintf(oldest->data, sizeof oldest->data, "%s", s->data);
+    *oldest =
+        (struct facts){.used = true, .when = clock_ns(), .state = now, .key = key, .set = *set};
+    return ERR_OK;
+}
+
+/* The set's own facts, its checksum among them; it is opened where the one was that was used longest ago. */
+static enum err_code open_data(void *user, struct data_set *facts, const struct spec *spec,
+                               const struct data_places *places, struct net_shape wanted,
+                               struct err *e)
+{
+    struct look *l = user;
+    struct opened *at = &l->opened[0];
+    struct key key;
+
+    if (l->depth == LOOK_DATA && is_synthetic(spec))
+        return peek(user, facts, spec, places, wanted, e);
+    key_of(&key, spec, wanted);
+    for (int i = 0; i < SETS; i++) {
+        struct opened *o = &l->opened[i];
+        bool same = o->set && !memcmp(&o->key, &key, sizeof key);
+
+        at = same || o->used < at->used ? o : at;
+        if (same)
+            break;
+    }
+    if (!at->set || memcmp(&at->key, &key, sizeof key) != 0) {
+        data_close(at->set);
+        *at = (struct opened){.key = key};
+        TRY(data_open(&at->set, spec, places, wanted, e));
+    }
+    at->used = ++l->uses;
+    *facts = *at->set;
     return ERR_OK;
 }
 
@@ -237,9 +292,26 @@ static enum err_code net(void *user, const char *model, const struct net_wants *
     return look_net(&l->nets, l->serial, model, wants, out, e);
 }
 
-struct plan_source look_source(struct look *l)
+enum err_code look_plan(struct look *l, struct plan **plan, const struct spec *spec,
+                        enum look_depth depth, struct err *e)
 {
-    return (struct plan_source){.peek = peek, .demands = demands, .net = net, .user = l};
+    const struct engine_config *config = l->config;
+    struct plan_source source = {
+        .peek = depth == LOOK_HEADS ? peek : open_data, .demands = demands, .net = net, .user = l};
+    struct spec *named = mem_new(1, sizeof *named);
+    enum err_code code = ERR_OK;
+
+    *plan = NULL;
+    *named = *spec;
+    l->depth = depth;
+    if (depth != LOOK_HEADS)
+        code = record_name_weights(config->results, named, e);
+    if (code != ERR_OK)
+        spec_locate(spec, e);
+    else
+        code = plan_make_with(plan, named, &config->places, config->backends, &source, e);
+    free(named);
+    return code;
 }
 
 /* ---- what a start would meet ---- */
@@ -293,27 +365,68 @@ static enum err_code check_weights(const char *results, const struct plan *p, bo
     return code;
 }
 
+static enum err_code read_weights(const struct look *l, const struct plan *p, struct err *e)
+{
+    struct record_weights w = {0};
+    enum err_code code =
+        record_weights_new(&w, p->net, p->session.members, p->session.mode == SPEC_ENSEMBLE,
+                           backend_element(&p->session), 0, e);
+
+    if (code == ERR_OK)
+        code = record_read_start(l->config->results, p->spec.weights, p->net, &w, e);
+    record_weights_free(&w);
+    if (code != ERR_OK)
+        spec_locate(&p->spec, e);
+    return code;
+}
+
+/* What was said of them before, or (code ERR_STOPPED) a place for what is said now. look: in which that holds;
+ * 0: in all. */
+static struct err *remember(struct look *l, const struct plan *p, uint64_t look)
+{
+    char network[PLAN_PART_ROOM];
+    struct text key = {0};
+    struct checked *c;
+    uint64_t hash;
+
+    plan_network_hash(p, network);
+    text_addf(&key, "%s %d %d %zu %llu %s", network, (int)p->session.mode, p->session.members,
+              backend_element(&p->session), (unsigned long long)look, p->spec.weights);
+    hash = hash_quick(text_str(&key), key.n);
+    text_free(&key);
+    c = &l->checked[hash % WEIGHTS];
+    if (c->hash != hash)
+        *c = (struct checked){hash, {.code = ERR_STOPPED}};
+    return &c->e;
+}
+
 enum err_code look_weights(struct look *l, const struct plan *p, bool many, struct err *e)
 {
-    bool ensemble = p->session.mode == SPEC_ENSEMBLE;
-    struct checked *c = l->checked;
+    struct err *known;
 
     if (!p->spec.weights[0])
         return ERR_OK;
-    while (c < l->checked + l->checks &&
-           (c->net != p->net || c->freed != l->nets.freed || c->members != p->session.members ||
-            c->ensemble != ensemble || strcmp(c->weights, p->spec.weights) != 0))
-        c++;
-    if (c == l->checked + l->checks) {
-        c = &l->checked[l->checks < WEIGHTS ? l->checks++ : WEIGHTS - 1];
-        *c = (struct checked){.net = p->net,
-                              .freed = l->nets.freed,
-                              .members = p->session.members,
-                              .ensemble = ensemble};
-        snprintf(c->weights, sizeof c->weights, "%s", p->spec.weights);
-        (void)check_weights(l->results, p, many, &c->e);
+    known = remember(l, p, l->serial);
+    if (known->code == ERR_STOPPED) {
+        *known = (struct err){0};
+        (void)check_weights(l->config->results, p, many, known);
     }
-    *e = c->e;
+    *e = *known;
+    return e->code;
+}
+
+enum err_code look_read_weights(struct look *l, const struct plan *p, struct err *e)
+{
+    struct err *known;
+
+    if (!p->spec.weights[0])
+        return ERR_OK;
+    known = remember(l, p, 0);
+    if (known->code == ERR_STOPPED) {
+        *known = (struct err){0};
+        (void)read_weights(l, p, known);
+    }
+    *e = *known;
     return e->code;
 }
 
@@ -342,7 +455,7 @@ enum err_code look_results(struct look *l, struct err *e)
 {
     if (!l->knows_results) {
         l->results_e = (struct err){0};
-        (void)check_results(l->results, &l->results_e);
+        (void)check_results(l->config->results, &l->results_e);
     }
     l->knows_results = true;
     *e = l->results_e;

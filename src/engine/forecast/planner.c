@@ -1,312 +1,318 @@
-/* The planner: a thread of its own that answers questions within 50 ms, whatever trains. It reads
- * headers of data, texts of models and earlier runs' run.csv; it never touches a session. Between
- * questions it reads the newest runs, to know how long such a run takes here. Other programs' runs end
- * too: a question that comes a while after the last one looks at the results again. */
+/* The planner: a thread of its own that answers what a request would cost, whatever trains: within 50 ms, by
+ * heads of data. It never touches a session. Between questions it reads the newest runs, to know how
+ * long such a run takes here. Other programs' runs end too: a question that comes a while after the
+ * last one looks at the results again. Which cells have a result is found by a second thread: their
+ * data must be opened for that, which takes longer than anybody waits for an answer. Only the newest
+ * question is of interest, and another one ends what is computed for the one before. */
 #include "engine/engine_int.h"
+#include "engine/forecast/finder.h"
 #include "engine/forecast/forecast.h"
-#include "engine/forecast/look.h"
+#include "engine/forecast/past.h"
+#include "record/sweep/sweeps.h"
+#include "wire/sweep.h"
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "record/file/disk.h"
-#include "record/run/reader.h"
-#include "record/stamp.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define QUESTIONS     64
-#define RUNS_MAX      500      /* the newest runs are read, no more */
-#define READING_NS    25000000 /* of the time for an answer, for reading runs not read yet */
-#define AGAIN_NS      1000000000u
-#define LISTING_SHARE 20 /* of the time, no more than one part goes into looking again */
+#define READING_NS 25000000u /* of the time for an answer, for reading runs not read yet */
+#define SLICE_NS   4000000u  /* for looking at cells, before those seen are priced and told of */
+#define TELL_NS    50000000u /* between answers that are not the last */
+#define MOST_NAMED 20000     /* cells: of larger sweeps nobody is told which have a result */
 
-struct lesson { /* what a run told; its name is the folder's */
-    char *name;
-    struct record_stamp stamp; /* of its run.csv */
-    bool tells;
-    struct experience x;
+struct job {
+    uint32_t question, slot; /* slot 0: it was taken */
+    char name[128];
+    bool failed;
+    int jobs; /* side by side */
+    size_t cells;
+    struct spec_sweep sweep;
+    struct forecast *forecast;
 };
 
-struct planner {
-    struct engine *engine;
+struct worker { /* a thread that has the newest job alone */
+    struct planner *planner;
+    bool (*work)(struct planner *p,
+                 struct job *job); /* job NULL: none waits. Whether there is more */
     pthread_t thread;
-    char host[128];
+    bool begun;
+    atomic_bool stop; /* the job that it has is not of interest any more */
 
     /* Guarded by lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct question {
-        uint32_t number, slot, look;
-        int jobs, cells; /* side by side; at the same time */
-    } ask[QUESTIONS];
-    size_t first, count;
-    bool learn, end;
-
-    /* The planner thread's alone. */
-    char **names; /* of runs, oldest first */
-    size_t names_count, names_left;
-    struct experience *known;
-    size_t known_count, known_room;
-    struct lesson *lesson,
-        *before; /* newest first; before: of the last look, what is not read again */
-    size_t lessons, lessons_room, befores, before_at;
-    uint64_t listed_ns, listing_ns; /* when that was, and how long it took */
-    bool stale;                     /* runs have ended since */
-    struct look *look;
+    struct job *next;  /* NULL: none waits */
+    uint32_t question; /* of the job that was taken last */
+    bool end;
 };
 
-static void free_lessons(struct lesson *lesson, size_t n)
+struct planner {
+    struct engine *engine;
+    struct worker answers, results;
+    atomic_bool learn; /* runs have ended */
+
+    /* The first worker's alone. */
+    struct look *look;
+    uint32_t looks;
+    struct past *past;
+    struct past_beside beside;
+};
+
+/* ---- workers ---- */
+
+static void free_job(struct planner *p, struct job *job)
 {
-    for (size_t i = 0; i < n; i++)
-        free(lesson[i].name);
-    free(lesson);
+    if (!job)
+        return;
+    if (job->slot)
+        free(wire_slot_take(p->engine->wire, job->slot, NULL));
+    forecast_free(job->forecast);
+    spec_sweep_free(&job->sweep);
+    free(job);
 }
 
-static void list_runs(struct planner *p)
+static void *worker_main(void *user)
 {
-    uint64_t start = clock_ns();
+    struct worker *w = user;
+    bool more = true;
 
-    free_lessons(p->before, p->befores);
-    p->before = p->lesson;
-    p->befores = p->lessons;
-    p->lesson = NULL;
-    p->lessons = p->lessons_room = p->before_at = 0;
-    io_free_names(p->names, p->names_count);
-    p->names = NULL;
-    p->names_count = p->known_count = 0;
-    if (io_list_folder(p->engine->results, &p->names, &p->names_count, NULL) != ERR_OK)
-        p->names_count = 0;
-    p->names_left = p->names_count;
-    p->stale = false;
-    p->listed_ns = clock_ns();
-    p->listing_ns = p->listed_ns - start;
-}
+    pthread_mutex_lock(&w->lock);
+    while (!w->end) {
+        struct job *job = w->next;
 
-static void look_again(struct planner *p)
-{
-    uint64_t since = clock_ns() - p->listed_ns;
-
-    if ((p->stale || since >= AGAIN_NS) && since >= LISTING_SHARE * p->listing_ns)
-        list_runs(p);
-}
-
-/* Both lists are in the order of the names. */
-static const struct lesson *find_before(struct planner *p, const char *name)
-{
-    while (p->before_at < p->befores && strcmp(p->before[p->before_at].name, name) > 0)
-        p->before_at++;
-    if (p->before_at == p->befores || strcmp(p->before[p->before_at].name, name) != 0)
-        return NULL;
-    return &p->before[p->before_at];
-}
-
-static bool learn_from(const struct planner *p, const char *folder, struct experience *x)
-{
-    struct record_entry entry;
-    bool tells;
-
-    if (!record_is_run(folder) || record_read_entry(folder, &entry, NULL) != ERR_OK)
-        return false;
-    tells = !entry.broken && (!entry.run.host[0] || !strcmp(entry.run.host, p->host)) &&
-            forecast_learn(x, &entry.run);
-    if (tells)
-        forecast_weigh(x);
-    record_free_entry(&entry);
-    return tells;
-}
-
-static void learn_run(struct planner *p, const char *name, const char *folder)
-{
-    char *csv = io_path(folder, "run.csv");
-    struct lesson l = {.tells = false};
-    const struct lesson *old = find_before(p, name);
-    double now = clock_wall();
-    struct stat st;
-
-    if (io.stat(csv, &st) == 0) {
-        record_stamp_of(&l.stamp, &st);
-        if (old && record_stamp_same(&old->stamp, &l.stamp))
-            l = *old;
-        else
-            l.tells = learn_from(p, folder, &l.x);
-        if (l.tells) {
-            p->known = mem_grow(p->known, &p->known_room, p->known_count + 1, sizeof *p->known);
-            p->known[p->known_count++] = l.x;
+        if (!job && !more) {
+            pthread_cond_wait(&w->changed, &w->lock);
+            continue;
         }
-        if (record_stamp_settled(&l.stamp, now)) {
-            l.name = mem_text(name);
-            p->lesson = mem_grow(p->lesson, &p->lessons_room, p->lessons + 1, sizeof l);
-            p->lesson[p->lessons++] = l;
+        w->next = NULL;
+        if (job) {
+            w->question = job->question;
+            atomic_store(&w->stop, false);
         }
+        pthread_mutex_unlock(&w->lock);
+        more = w->work(w->planner, job);
+        pthread_mutex_lock(&w->lock);
     }
-    free(csv);
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
 }
 
-/* Reads one run, the newest that was not read yet. Returns whether there are more. */
-static bool read_run(struct planner *p)
+static void worker_init(struct worker *w, struct planner *p,
+                        bool (*work)(struct planner *, struct job *))
 {
-    char *folder;
-
-    if (p->names_left == 0 || p->names_count - p->names_left >= RUNS_MAX)
-        return false;
-    folder = io_path(p->engine->results, p->names[--p->names_left]);
-    learn_run(p, p->names[p->names_left], folder);
-    free(folder);
-    return p->names_left > 0;
+    w->planner = p;
+    w->work = work;
+    atomic_init(&w->stop, false);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
 }
 
-static double expected_seconds(const struct planner *p, const struct plan *plan, int *guessed)
+static bool worker_begin(struct worker *w)
 {
-    const struct spec *s = &plan->spec;
-    int64_t steps = plan->total_steps;
-    double seconds;
-    struct forecast_ask ask = {
-        .backend = plan->backend->name,
-        .isa = plan_isa(plan),
-        .precision = plan->precision_used,
-        .data = s->data,
-        .flops = plan->net->flops,
-        .parameters = (double)plan->net->parameter_count,
-        .batch = (double)s->batch,
-        .threads = s->threads > 0 ? s->threads : 1,
-        .members = plan->session.members,
-        .test_images = (double)plan->test_images,
-        .valid_images = (double)plan->valid_images,
-        .test_limit = s->test_limit,
-    };
-
-    if (s->max_steps && s->max_steps < steps)
-        steps = s->max_steps;
-    ask.model_images = (double)steps * ask.batch * ask.members;
-    ask.evaluations =
-        plan->steps_per_epoch > 0 ? ceil((double)steps / (double)plan->steps_per_epoch) : 0;
-    seconds = forecast_seconds(p->known, p->known_count, &ask, guessed);
-    return s->max_minutes > 0 && seconds > 60 * s->max_minutes ? 60 * s->max_minutes : seconds;
+    w->begun = w->begun || engine_thread(&w->thread, worker_main, w) == 0;
+    return w->begun;
 }
 
-/* What no GPU, or the memory here, can hold is refused; what is too much only now may have room when it
- * starts. */
-static enum err_code fill_memory(struct planner *p, const struct plan *plan, struct wire_plan *out,
-                                 struct err *e)
+/* Takes the job, in place of one that waits; NULL: another question was asked. */
+static void worker_give(struct worker *w, struct job *job, uint32_t question)
 {
-    struct backend_estimate estimate = {0};
-    uint64_t bytes = 0;
-
-    if (look_estimate(p->look, plan, &estimate, NULL) != ERR_OK)
-        return ERR_OK;
-    for (int i = 0; i < estimate.places; i++)
-        bytes += estimate.bytes[i];
-    out->bytes_per_device = bytes / (uint64_t)plan->spec.devices;
-    out->unused_bytes = estimate.unused;
-    out->lacking = estimate.lacking[0] != '\0';
-    return estimate.never ? err_set(e, ERR_NOMEM, "%s", estimate.lacking) : ERR_OK;
+    pthread_mutex_lock(&w->lock);
+    free_job(w->planner, w->next);
+    w->next = job;
+    if (w->question != question) /* else it would never be answered, asked again and again */
+        atomic_store(&w->stop, true);
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
 }
 
-static void fill_answer(struct planner *p, const struct plan *plan, struct wire_plan *out)
+static void worker_end(struct worker *w)
 {
-    int guessed;
-
-    out->images = plan->train_images;
-    out->test_images = plan->test_images;
-    out->dropped = plan->dropped;
-    out->steps_per_epoch = plan->steps_per_epoch;
-    out->batch = plan->spec.batch;
-    out->batch_per_device = plan->batch_per_device;
-    out->h = plan->net->input.h;
-    out->w = plan->net->input.w;
-    out->c = plan->net->input.c;
-    out->classes = plan->net->classes;
-    out->devices = plan->spec.devices;
-    out->real_devices = plan->real_devices;
-    out->members = plan->session.members;
-    out->threads = plan->spec.threads;
-    out->parameters = plan->net->parameter_count;
-    out->flops_per_image = plan->net->flops;
-    out->lr = plan->base_lr;
-    out->seconds = expected_seconds(p, plan, &guessed);
-    out->guessed_from = guessed;
-    snprintf(out->backend, sizeof out->backend, "%s", plan->backend->name);
+    pthread_mutex_lock(&w->lock);
+    w->end = true;
+    atomic_store(&w->stop, true);
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    if (w->begun)
+        pthread_join(w->thread, NULL);
+    free_job(w->planner, w->next);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
 }
 
-static void answer(struct planner *p, const struct question *q)
-{
-    struct wire *wire = p->engine->wire;
-    struct wire_event event = {.kind = WIRE_PLAN, .run = q->number};
-    struct wire_plan out = {.question = q->number, .seconds = NAN};
-    uint64_t start = clock_ns();
-    struct err e = {0};
-    struct plan *plan = NULL;
-    size_t n = 0;
-    struct spec *spec = wire_slot_take(wire, q->slot, &n);
-    struct plan_source source = look_source(p->look);
-    cpu_set_t before;
+/* ---- answers ---- */
 
-    look_begin(p->look, q->look);
-    look_again(p);
-    while (read_run(p) && clock_ns() - start < READING_NS)
-        ;
-    CPU_ZERO(&before);
-    if (q->jobs > 1)
-        cores_take(0, q->jobs, &before); /* threads = all are those of its share */
-    if (!spec || n != sizeof *spec)
-        out.code = err_set(&e, ERR_FAILED, "a question came without its experiment");
-    else
-        out.code = plan_make_with(&plan, spec, &p->engine->config.places,
-                                  p->engine->config.backends, &source, &e);
-    if (out.code == ERR_OK)
-        out.code = look_weights(p->look, plan, p->names_count > RUNS_MAX, &e);
-    if (out.code == ERR_OK)
-        out.code = look_results(p->look, &e);
-    if (out.code == ERR_OK)
-        out.code = fill_memory(p, plan, &out, &e);
-    if (out.code == ERR_OK)
-        fill_answer(p, plan, &out);
-    else
-        snprintf(out.error, sizeof out.error, "%s", e.text);
-    cores_give_back(&before);
-    _Static_assert(sizeof out.crowding == PLAN_CROWDING_ROOM, "it takes the whole sentence");
-    if (out.code == ERR_OK)
-        (void)plan_crowding(plan, q->cells, out.crowding);
-    plan_free(plan);
-    free(spec);
-    event.slot = wire_slot_put(wire, &out, sizeof out);
+static void post(struct worker *w, uint32_t question, struct wire_forecast *out)
+{
+    struct wire_event event = {.kind = WIRE_FORECAST, .run = question};
+    struct wire *wire = w->planner->engine->wire;
+
+    if (atomic_load(&w->stop))
+        return;
+    out->question = question;
+    event.slot = wire_slot_put(wire, out, sizeof *out);
     wire_post(wire, &event);
 }
 
-static void *planner_main(void *user)
+static void tell(struct worker *w, const struct job *job, bool final)
+{
+    struct wire_forecast *out = mem_new(1, sizeof *out);
+
+    forecast_sum(job->forecast, out);
+    out->final = final;
+    post(w, job->question, out);
+    free(out);
+}
+
+static void price(void *user, const struct spec *spec, struct wire_plan *out)
 {
     struct planner *p = user;
-    bool more = true;
 
-    list_runs(p);
-    pthread_mutex_lock(&p->lock);
-    while (!p->end) {
-        if (p->count) {
-            struct question question = p->ask[p->first];
+    look_begin(p->look, p->looks);
+    past_price_spec(p->past, p->look, spec, p->beside, out);
+}
 
-            p->first = (p->first + 1) % QUESTIONS;
-            p->count--;
-            p->stale |= p->learn;
-            p->learn = false;
-            pthread_mutex_unlock(&p->lock);
-            answer(p, &question);
-            more = true;
-        } else if (more) {
-            pthread_mutex_unlock(&p->lock);
-            more = read_run(p);
-        } else {
-            pthread_cond_wait(&p->changed, &p->lock);
-            continue;
+/* The first kinds of cells are told of before all cells are seen. */
+static void price_kinds(struct planner *p, struct job *job)
+{
+    struct worker *w = &p->answers;
+    uint64_t told = clock_ns();
+    bool all = false;
+
+    for (bool first = true; !all && !atomic_load(&w->stop); first = false) {
+        all = forecast_walk(job->forecast, SLICE_NS, &w->stop);
+        while (!atomic_load(&w->stop) && forecast_ask(job->forecast, price, p))
+            if (clock_ns() - told > TELL_NS) {
+                tell(w, job, false);
+                told = clock_ns();
+            }
+        if (!all && (first || clock_ns() - told > TELL_NS)) {
+            tell(w, job, false);
+            told = clock_ns();
         }
-        pthread_mutex_lock(&p->lock);
     }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
+}
+
+static void learn_all(struct planner *p, struct job *job)
+{
+    while (!atomic_load(&p->answers.stop) && past_read(p->past))
+        ;
+    forecast_ask_again(job->forecast);
+    price_kinds(p, job);
+}
+
+/* Whether any of its cells may have a result, which is to be found. */
+static bool may_have_results(struct planner *p, const struct job *job)
+{
+    char *folder = record_sweep_folder(p->engine->results, job->name);
+    char *ledger = io_path(folder, "ledger.csv");
+    bool may = job->cells > 1 && job->cells <= MOST_NAMED && io_exists(ledger);
+
+    free(folder);
+    free(ledger);
+    return may && worker_begin(&p->results);
+}
+
+/* Returns whether the job is somebody else's now. */
+static bool forecast(struct planner *p, struct job *job, const struct wire_sweep *from)
+{
+    struct spec_sweep copy;
+    bool more, results;
+
+    results = may_have_results(p, job);
+    spec_sweep_copy(&copy, &job->sweep);
+    job->forecast = forecast_new(&copy, &(struct forecast_wish){.jobs = from->jobs,
+                                                                .max_cells = from->max_cells,
+                                                                .grid = from->grid,
+                                                                .kinds = FORECAST_KINDS});
+    more = past_read_for(p->past, READING_NS);
+    price_kinds(p, job);
+    if (results || more)
+        tell(&p->answers, job, false);
+    if (more)
+        learn_all(p, job);
+    if (results && !atomic_load(&p->answers.stop)) {
+        worker_give(&p->results, job, job->question);
+        return true;
+    }
+    tell(&p->answers, job, true);
+    return false;
+}
+
+static bool answer(struct planner *p, struct job *job)
+{
+    size_t n = 0;
+    struct wire_sweep *from;
+    struct err e = {0};
+    cpu_set_t before;
+    bool given = false;
+
+    if (!p->past)
+        p->past = past_open(p->engine->results);
+    if (!job)
+        return past_read(p->past);
+    from = wire_slot_take(p->engine->wire, job->slot, &n);
+    job->slot = 0;
+    spec_sweep_init(&job->sweep);
+    if (wire_sweep_read(from, n, &job->sweep, &e) == ERR_OK &&
+        spec_sweep_close(&job->sweep, &e) == ERR_OK) {
+        memcpy(job->name, from->name, sizeof job->name);
+        job->failed = from->failed;
+        job->jobs = spec_sweep_jobs(&job->sweep, from->jobs);
+        job->cells = spec_sweep_varies(&job->sweep) ? spec_sweep_cells(&job->sweep) : 1;
+        p->beside = past_beside(job->cells, job->jobs);
+        p->looks += p->looks == UINT32_MAX ? 2 : 1;
+        past_renew(p->past, atomic_exchange(&p->learn, false));
+        cores_take(0, job->jobs, &before); /* threads = all are those of its share */
+        given = forecast(p, job, from);
+        cores_give_back(&before);
+    } else {
+        struct wire_forecast *out = mem_new(1, sizeof *out);
+
+        out->complete = out->final = true;
+        snprintf(out->problem, sizeof out->problem, "%s", e.text);
+        post(&p->answers, job->question, out);
+        free(out);
+    }
+    if (!given)
+        free_job(p, job);
+    free(from);
+    return true;
+}
+
+static void name_cells(struct worker *w, struct job *job)
+{
+    struct look *look = look_new(&w->planner->engine->config);
+    struct finder *finder = finder_open(look, &job->sweep, job->name, job->failed, false);
+    size_t cells = finder_has_results(finder) ? job->cells : 0;
+
+    for (size_t i = 0; i < cells && !atomic_load(&w->stop); i++) {
+        struct found found;
+
+        finder_look(finder, i, &found);
+        plan_free(found.plan);
+        if (found.is == FOUND && wire_state_is_final(found.state))
+            forecast_has(job->forecast, i, found.state);
+    }
+    finder_close(finder);
+    look_free(look);
+}
+
+static bool find_results(struct planner *p, struct job *job)
+{
+    cpu_set_t before;
+
+    if (!job)
+        return false;
+    cores_take(0, job->jobs, &before);
+    name_cells(&p->results, job);
+    cores_give_back(&before);
+    tell(&p->results, job, true);
+    free_job(p, job);
+    return false;
 }
 
 struct planner *planner_start(struct engine *engine)
@@ -314,60 +320,38 @@ struct planner *planner_start(struct engine *engine)
     struct planner *p = mem_new(1, sizeof *p);
 
     p->engine = engine;
-    p->look = look_new(engine->results);
-    gethostname(p->host, sizeof p->host - 1);
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->changed, NULL);
-    if (engine_thread(&p->thread, planner_main, p)) {
-        pthread_cond_destroy(&p->changed);
-        pthread_mutex_destroy(&p->lock);
-        look_free(p->look);
-        free(p);
-        return NULL;
-    }
-    return p;
+    p->look = look_new(&engine->config);
+    atomic_init(&p->learn, false);
+    worker_init(&p->answers, p, answer);
+    worker_init(&p->results, p, find_results);
+    if (worker_begin(&p->answers))
+        return p;
+    planner_stop(p);
+    return NULL;
 }
 
 void planner_ask(struct planner *p, const struct wire_command *c)
 {
-    int cells = (int64_t)c->cell < c->by ? (int)c->cell : c->by;
-    bool full;
+    struct job *job = mem_new(1, sizeof *job);
 
-    pthread_mutex_lock(&p->lock);
-    full = p->count == QUESTIONS;
-    if (!full)
-        p->ask[(p->first + p->count++) % QUESTIONS] =
-            (struct question){c->run, c->slot, c->look, c->by, cells};
-    pthread_cond_signal(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-    if (full) {
-        free(wire_slot_take(p->engine->wire, c->slot, NULL));
-        run_refuse(p->engine, c->run, ERR_FAILED, "too many questions wait for an answer");
-    }
+    job->question = c->run;
+    job->slot = c->slot;
+    worker_give(&p->results, NULL, c->run);
+    worker_give(&p->answers, job, c->run);
 }
 
 void planner_learn(struct planner *p)
 {
-    pthread_mutex_lock(&p->lock);
-    p->learn = true;
-    pthread_mutex_unlock(&p->lock);
+    atomic_store(&p->learn, true);
 }
 
 void planner_stop(struct planner *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&p->lock);
-    p->end = true;
-    pthread_cond_signal(&p->changed);
-    pthread_mutex_unlock(&p->lock);
-    pthread_join(p->thread, NULL);
-    io_free_names(p->names, p->names_count);
-    free_lessons(p->lesson, p->lessons);
-    free_lessons(p->before, p->befores);
-    free(p->known);
+    worker_end(&p->answers);
+    worker_end(&p->results);
+    past_close(p->past);
     look_free(p->look);
-    pthread_cond_destroy(&p->changed);
-    pthread_mutex_destroy(&p->lock);
     free(p);
 }

@@ -225,7 +225,7 @@ static void say_crowded(struct run *r)
 {
     char words[PLAN_CROWDING_ROOM];
 
-    if (!*plan_crowding(r->plan, r->sweep ? sweep_at_once(r->sweep) : 1, words))
+    if (!*plan_crowding(r->plan, r->sweep ? sweep_at_once(r->sweep) : 1, plan_cores(), words))
         return;
     run_log(r, LOG_INFO, "%s", words);
     if (r->sweep)

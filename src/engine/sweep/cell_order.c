@@ -21,27 +21,26 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct moved *)a)->place.cell, ((const struct moved *)b)->place.cell);
-}
-
 static void remember(struct sweep *s, const struct record_place *place, size_t n)
 {
     free(s->order);
     s->order = mem_new(n + 1, sizeof *s->order);
+    if (n)
+        memcpy(s->order, place, n * sizeof *place);
     s->orders = n;
-    for (size_t i = 0; i < n; i++)
-        s->order[i] = (struct moved){.place = place[i], .rank = i};
-    qsort(s->order, n, sizeof *s->order, by_name);
 }
 
-static struct moved *find(const struct sweep *s, const char *hash)
+/* Of each cell seen so far its place in that order; SIZE_MAX: none. The caller frees it. */
+static size_t *find_ranks(const struct sweep *s)
 {
-    struct moved key;
+    const char **hash = mem_new(s->seen + 1, sizeof *hash);
+    size_t *rank = mem_new(s->seen + 1, sizeof *rank);
 
-    snprintf(key.place.cell, sizeof key.place.cell, "%s", hash);
-    return s->orders ? bsearch(&key, s->order, s->orders, sizeof *s->order, by_name) : NULL;
+    for (size_t i = 0; i < s->seen; i++)
+        hash[i] = s->cell[i].hash;
+    record_order_rank(s->order, s->orders, hash, s->seen, rank);
+    free(hash);
+    return rank;
 }
 
 void cell_order_read(struct sweep *s)
@@ -59,26 +58,21 @@ void cell_order_read(struct sweep *s)
 
 void cell_order_apply(struct sweep *s)
 {
-    struct rank *found = mem_new(s->seen + 1, sizeof *found);
-    size_t *slot = mem_new(s->seen + 1, sizeof *slot), n = 0;
+    size_t *rank = find_ranks(s), *slot = mem_new(s->seen + 1, sizeof *slot);
+    size_t *from = mem_new(s->seen + 1, sizeof *from);
+    size_t n = record_order_move(rank, s->seen, slot, from);
 
-    for (size_t i = 0; i < s->seen; i++) {
-        const struct moved *m = find(s, s->cell[i].hash);
-
-        if (!m)
-            continue;
-        slot[n] = i;
-        found[n++] = (struct rank){&s->cell[i], m->rank};
-    }
-    qsort(found, n, sizeof *found, by_rank);
     for (size_t i = 0; i < n; i++) {
-        if (found[i].cell->place == (int64_t)slot[i])
+        struct cell *c = &s->cell[from[i]];
+
+        if (c->place == (int64_t)slot[i])
             continue;
-        found[i].cell->place = (int64_t)slot[i];
-        sweep_tell_cell(s, found[i].cell);
+        c->place = (int64_t)slot[i];
+        sweep_tell_cell(s, c);
     }
-    free(found);
+    free(rank);
     free(slot);
+    free(from);
 }
 
 static struct record_place place_of(const struct cell *c)
@@ -95,15 +89,14 @@ static struct record_place place_of(const struct cell *c)
 static const struct record_place **still_to_come(const struct sweep *s)
 {
     const struct record_place **place = mem_new(s->orders + 1, sizeof *place);
+    size_t *rank = find_ranks(s);
 
     for (size_t i = 0; i < s->orders && (s->status.counting || s->cut); i++)
-        place[s->order[i].rank] = &s->order[i].place;
-    for (size_t i = 0; i < s->seen; i++) {
-        const struct moved *m = find(s, s->cell[i].hash);
-
-        if (m)
-            place[m->rank] = NULL;
-    }
+        place[i] = &s->order[i];
+    for (size_t i = 0; i < s->seen; i++)
+        if (rank[i] != SIZE_MAX)
+            place[rank[i]] = NULL;
+    free(rank);
     return place;
 }
 

@@ -1,6 +1,7 @@
 /* What a sweep's cells are: a thread of its own plans one after the other, in the order in which they
  * will run, without opening a device. Data sets are opened once for all cells that train on them. */
-#include "engine/forecast/preview.h"
+#include "engine/forecast/finder.h"
+#include "engine/forecast/past.h"
 #include "engine/sweep/sweep_int.h"
 
 #include "base/clock.h"
@@ -15,53 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POKE_NS 50000000
+#define POKE_NS    50000000
+#define READING_NS 25000000u /* for earlier runs, before the first cell */
 
 struct counter {
     struct sweep *s;
-    struct preview *preview;
+    struct look *look;
+    struct finder *finder;
+    struct past *past;
     uint64_t poked_ns;
-    uint64_t *hash; /* (hash_room) open addressing, 0: free */
-    size_t hashes, hash_room;
 };
-
-/* Whether it was there already. */
-static bool remember(struct counter *c, const char *hex)
-{
-    uint64_t value = strtoull(hex, NULL, 16) | 1;
-    size_t at;
-
-    if (2 * (c->hashes + 1) > c->hash_room) {
-        size_t room = c->hash_room ? 2 * c->hash_room : 64;
-        uint64_t *grown = mem_new(room, sizeof *grown);
-
-        for (size_t i = 0; i < c->hash_room; i++) {
-            for (at = c->hash[i] % room; c->hash[i] && grown[at]; at = (at + 1) % room)
-                ;
-            if (c->hash[i])
-                grown[at] = c->hash[i];
-        }
-        free(c->hash);
-        c->hash = grown;
-        c->hash_room = room;
-    }
-    for (at = value % c->hash_room; c->hash[at]; at = (at + 1) % c->hash_room)
-        if (c->hash[at] == value)
-            return true;
-    c->hash[at] = value;
-    c->hashes++;
-    return false;
-}
-
-/* What names a cell that has no plan: its settings alone. */
-static void hash_of_spec(const struct spec *spec, char out[17])
-{
-    struct text t = {0};
-
-    spec_write(spec, &t);
-    hash_digits(out, 17, text_str(&t), t.n);
-    text_free(&t);
-}
 
 /* What names one that is no experiment at all: its place in the lists. */
 static void hash_of_values(const struct spec_sweep *s, size_t number, char out[17])
@@ -77,53 +41,79 @@ static void hash_of_values(const struct spec_sweep *s, size_t number, char out[1
     free(place);
 }
 
-/* Under the lock, for the engine thread reads them. */
-static int kind_of(struct sweep *s, const struct plan *p)
+/* The kind of a cell; kinds: there is none like it yet. */
+static size_t find_kind(const struct sweep *s, const struct kind *k)
+{
+    size_t i = 0;
+
+    while (i < s->kinds && (s->kind[i].cost != k->cost || s->kind[i].batch != k->batch ||
+                            s->kind[i].devices != k->devices || s->kind[i].members != k->members ||
+                            s->kind[i].threads != k->threads || s->kind[i].backend != k->backend))
+        i++;
+    return i;
+}
+
+/* The engine thread reads kinds under the lock. */
+static int kind_of(struct counter *c, const struct plan *p)
 {
     const struct spec *spec = &p->spec;
+    struct wire_plan *price;
+    struct sweep *s = c->s;
     struct kind k = {.batch = spec->batch,
                      .steps = p->total_steps,
+                     .epochs = spec->epochs,
                      .devices = spec->devices,
                      .members = p->session.members,
                      .threads = spec->threads,
                      .backend = p->backend};
+    size_t kind;
 
     if (spec->max_steps && spec->max_steps < k.steps)
         k.steps = spec->max_steps;
     k.cost = (double)k.steps * (double)k.batch * k.members * p->net->flops /
              (k.threads > 0 ? k.threads : 1);
-    for (size_t i = 0; i < s->kinds; i++) {
-        const struct kind *o = &s->kind[i];
-
-        if (o->cost == k.cost && o->batch == k.batch && o->devices == k.devices &&
-            o->members == k.members && o->threads == k.threads && o->backend == k.backend)
-            return (int)i;
-    }
+    kind = find_kind(s, &k);
+    if (kind < s->kinds)
+        return (int)kind;
+    price = mem_new(1, sizeof *price);
+    past_price(c->past, c->look, p, past_beside(1, 1), price);
+    k.forecast = price->seconds;
+    free(price);
+    pthread_mutex_lock(&s->lock);
     s->kind = mem_grow(s->kind, &s->kind_room, s->kinds + 1, sizeof *s->kind);
-    s->kind[s->kinds] = k;
-    return (int)s->kinds++;
+    s->kind[s->kinds++] = k;
+    pthread_mutex_unlock(&s->lock);
+    return (int)kind;
 }
 
-static void add(struct counter *c, size_t number, const char *hash, const char *bare,
-                struct plan *plan, const struct err *e)
+/* Of GPUs the backend itself knows. */
+static bool is_too_large(struct counter *c, const struct plan *p)
+{
+    struct backend_estimate estimate = {0};
+
+    return !p->backend->gpus && look_estimate(c->look, p, &estimate, NULL) == ERR_OK &&
+           estimate.never;
+}
+
+static void add(struct counter *c, size_t number, const struct found *found)
 {
     struct sweep *s = c->s;
     struct cell *cell = &s->cell[s->counted];
     uint64_t now = clock_ns();
 
     cell->number = number;
-    memcpy(cell->hash, hash, 17);
-    memcpy(cell->bare, bare, 17);
-    cell->too_large = plan && plan_check_memory(plan, NULL) != ERR_OK;
+    memcpy(cell->hash, found->hash, 17);
+    memcpy(cell->bare, found->bare, 17);
+    cell->too_large = found->plan && is_too_large(c, found->plan);
+    cell->kind = found->plan ? kind_of(c, found->plan) : -1;
     pthread_mutex_lock(&s->lock);
-    cell->kind = plan ? kind_of(s, plan) : -1;
-    if (!plan) {
-        cell->why = e->code;
-        cell->reason = mem_text(e->text);
+    if (!found->plan) {
+        cell->why = found->e.code;
+        cell->reason = mem_text(found->e.text);
         if (s->first.code == ERR_OK)
-            s->first = *e;
+            s->first = found->e;
     }
-    s->planned += plan != NULL;
+    s->planned += found->plan != NULL;
     s->counted++;
     pthread_mutex_unlock(&s->lock);
     if (now - c->poked_ns > POKE_NS) {
@@ -154,31 +144,18 @@ static void leave_out(struct sweep *s, size_t number, const struct err *e, bool 
     pthread_mutex_unlock(&s->lock);
 }
 
-static void count_one(struct counter *c, size_t number, struct spec *spec)
+static void count_one(struct counter *c, size_t number)
 {
-    struct sweep *s = c->s;
-    struct plan *plan = NULL;
-    struct err e = {0};
-    char hash[17], bare[17];
-    enum err_code code = spec_sweep_cell(&s->spec, number, spec, &e);
+    struct found found;
 
-    if (code != ERR_OK) {
-        leave_out(s, number, &e, false);
-        return;
-    }
-    hash_of_spec(spec, bare);
-    code = preview_plan(c->preview, &plan, spec, &e);
-    if (code == ERR_OK)
-        plan_hash(plan, hash);
+    finder_look(c->finder, number, &found);
+    if (found.is == FOUND_TWIN)
+        err_set(&found.e, ERR_INPUT, "another cell is the same");
+    if (found.is == FOUND_TWIN || found.is == FOUND_IMPOSSIBLE)
+        leave_out(c->s, number, &found.e, found.is == FOUND_TWIN);
     else
-        memcpy(hash, bare, sizeof hash);
-    if (remember(c, hash)) {
-        err_set(&e, ERR_INPUT, "another cell is the same");
-        leave_out(s, number, &e, true);
-    } else {
-        add(c, number, hash, bare, plan, &e);
-    }
-    plan_free(plan);
+        add(c, number, &found);
+    plan_free(found.plan);
 }
 
 /* Folders that a program made and died before it could write its claim: they hold nothing yet. */
@@ -206,11 +183,13 @@ static void *count_all(void *user)
     struct sweep *s = user;
     struct counter *c = mem_new(1, sizeof *c);
     size_t n = spec_sweep_cells(&s->spec), *order = mem_new(n, sizeof *order);
-    struct spec *spec = mem_new(1, sizeof *spec);
     bool cut = false;
 
     c->s = s;
-    c->preview = preview_open(&s->engine->config, true);
+    c->look = look_new(&s->engine->config);
+    c->finder = finder_open(c->look, &s->spec, NULL, false, true);
+    c->past = past_open(s->engine->results);
+    past_read_for(c->past, READING_NS);
     find_orphans(s);
     cores_take(0, s->jobs, NULL); /* threads = all must mean what it will mean */
     for (size_t i = 0; i < n; i++)
@@ -222,18 +201,18 @@ static void *count_all(void *user)
             cut = true;
             break;
         }
-        count_one(c, order[i], spec);
+        count_one(c, order[i]);
     }
     pthread_mutex_lock(&s->lock);
     s->counting = false;
     s->cut = cut;
     pthread_mutex_unlock(&s->lock);
     wire_poke(s->engine->wire);
-    preview_close(c->preview);
-    free(c->hash);
+    finder_close(c->finder);
+    past_close(c->past);
+    look_free(c->look);
     free(c);
     free(order);
-    free(spec);
     return NULL;
 }
 

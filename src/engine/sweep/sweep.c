@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "record/start_weights.h"
+#include "wire/sweep.h"
 
 #include <errno.h>
 #include <math.h>
@@ -349,14 +350,9 @@ struct sweep *sweep_find(struct engine *e, uint32_t number)
 static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, size_t n,
                                 struct err *e)
 {
-    size_t room = n > sizeof *from ? n - sizeof *from : 0;
-
-    if (!room || from->text[room - 1])
-        return err_set(e, ERR_FAILED, "a command to start a sweep came without its text");
-    if (!memchr(from->name, '\0', sizeof from->name) || !from->name[0] || from->name[0] == '.' ||
-        strchr(from->name, '/'))
-        return err_set(e, ERR_INPUT, "the name of the sweep is not fit for a folder");
-    memcpy(s->name, from->name, sizeof s->name);
+    if (n > sizeof *from)
+        snprintf(s->name, sizeof s->name, "%.127s", from->name);
+    TRY(wire_sweep_read(from, n, &s->spec, e));
     s->grid = from->grid;
     s->failed = from->failed;
     if (memchr(from->failed_before, '\0', sizeof from->failed_before) && from->failed_before[0])
@@ -366,14 +362,6 @@ static enum err_code read_sweep(struct sweep *s, const struct wire_sweep *from, 
     s->prepare_only = from->prepare_only;
     s->max_cells = from->max_cells;
     s->asked_jobs = from->jobs;
-    TRY(spec_sweep_parse(&s->spec, from->text, strlen(from->text), "sweep.ini", e));
-    /* The text is the engine's own: its lines say nothing to whoever reads an error. */
-    s->spec.base.file[0] = '\0';
-    memset(s->spec.base.line, 0, sizeof s->spec.base.line);
-    for (size_t i = 0; i < s->spec.axes; i++) {
-        free(s->spec.axis[i].where);
-        s->spec.axis[i].where = NULL;
-    }
     TRY(record_name_weights(s->engine->results, &s->spec.base, e));
     TRY(spec_sweep_close(&s->spec, e));
     TRY(engine_check_sweep(s->engine->results, s->name, &s->spec, from->jobs, e));

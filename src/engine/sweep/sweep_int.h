@@ -42,16 +42,12 @@ struct left_out { /* a cell that is impossible */
     char hash[17], *reason;
 };
 
-struct moved {                 /* a place in the order that the user chose */
-    struct record_place place; /* as it was written */
-    size_t rank;
-};
-
 struct kind { /* of cells that should take equally long: seeds and learning rates do not matter */
     double cost; /* model-images * FLOPs / threads; no more than compared */
-    int64_t batch, steps;
+    int64_t batch, steps, epochs;
     int devices, members, threads;
     const struct backend *backend;
+    double forecast; /* seconds, by earlier runs; nan */
     int64_t waiting; /* cells, of those that sweep_time_left.c counts */
     double seconds;  /* sum over those that are done */
     int64_t done;
@@ -102,7 +98,7 @@ struct sweep {
     size_t unsaved;       /* cells */
     size_t first_waiting; /* no cell before this one waits */
     bool moved;           /* cells no longer wait in the order of the array */
-    struct moved *order;  /* (orders) by their hashes; none: nobody moved a cell */
+    struct record_place *order; /* (orders) that the user chose; none: nobody moved a cell */
     size_t orders;
     bool order_old; /* the folder does not know it yet */
     bool *job;      /* (jobs): taken */

@@ -1,24 +1,25 @@
 /* How long a sweep will take, by its cells of like cost: those that cost the same, else the nearest in
- * cost, scaled. Seeds and learning rates cost nothing. */
+ * cost, scaled, and before any of them tells something what the forecast says. Seeds and learning rates
+ * cost nothing. */
 #include "engine/sweep/sweep_int.h"
+#include "wire/time_left.h"
 
 #include "base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct known {
-    double seconds; /* of a whole cell; nan: unknown */
-};
-
-/* A cell that runs says something about its kind as soon as some of it is done. */
-static double projected(const struct run *r, int64_t steps)
+/* By what it took so far; nothing where that is too little. */
+static struct time_left pace_of(const struct run *r, int64_t steps)
 {
     const struct standing_counts *n = &r->at.n;
+    struct time_left pace = {0};
 
     if (!r->opened || steps <= 0 || n->step * 50 < steps)
-        return NAN;
-    return (double)(n->train_ns + n->eval_ns) * 1e-9 * (double)steps / (double)n->step;
+        return pace;
+    pace.step_seconds = (double)n->train_ns * 1e-9 / (double)n->step;
+    pace.eval_seconds = n->epoch > 0 ? (double)n->eval_ns * 1e-9 / (double)n->epoch : 0;
+    return pace;
 }
 
 static double distance(const struct kind *a, const struct kind *b)
@@ -29,67 +30,64 @@ static double distance(const struct kind *a, const struct kind *b)
            10 * (a->backend != b->backend);
 }
 
-static double expected(const struct sweep *s, const struct known *known, size_t kind)
+/* seconds: (kinds) of a whole cell; nan: none tells it. */
+static double expected(const struct sweep *s, const double *seconds, size_t kind)
 {
     const struct kind *k = &s->kind[kind];
     size_t best = s->kinds;
 
-    if (!isnan(known[kind].seconds))
-        return known[kind].seconds;
+    if (!isnan(seconds[kind]))
+        return seconds[kind];
     for (size_t i = 0; i < s->kinds; i++)
-        if (!isnan(known[i].seconds) &&
+        if (!isnan(seconds[i]) && s->kind[i].cost > 0 &&
             (best == s->kinds || distance(&s->kind[i], k) < distance(&s->kind[best], k)))
             best = i;
-    return best < s->kinds && s->kind[best].cost > 0
-               ? known[best].seconds * k->cost / s->kind[best].cost
-               : NAN;
+    return best < s->kinds ? seconds[best] * k->cost / s->kind[best].cost : k->forecast;
 }
 
-static double sum_left(struct sweep *s, struct known *known)
+/* What each kind took, a cell that runs projected. */
+static void find_seconds(struct sweep *s, double *seconds)
 {
-    double left = 0, longest = 0;
-
     for (size_t i = 0; i < s->kinds; i++) {
         s->kind[i].waiting = 0;
-        known[i].seconds = s->kind[i].done ? s->kind[i].seconds / (double)s->kind[i].done : NAN;
+        seconds[i] = s->kind[i].done ? s->kind[i].seconds / (double)s->kind[i].done : NAN;
     }
     for (size_t i = 0; i < s->seen; i++) {
         const struct cell *c = &s->cell[i];
+        struct time_left pace;
 
         if (c->kind < 0 || c->too_large)
             continue;
         s->kind[c->kind].waiting += c->state == WIRE_WAITING && !sweep_closes(s);
-        if (c->run && isnan(known[c->kind].seconds))
-            known[c->kind].seconds = projected(c->run, s->kind[c->kind].steps);
-    }
-    for (size_t i = 0; i < s->kinds; i++)
-        if (s->kind[i].waiting)
-            left += (double)s->kind[i].waiting * expected(s, known, i);
-    for (size_t i = 0; i < s->seen; i++) {
-        const struct cell *c = &s->cell[i];
-        double rest;
-
-        if (!c->run || c->kind < 0 || c->too_large)
+        if (!c->run || !isnan(seconds[c->kind]))
             continue;
-        rest = expected(s, known, (size_t)c->kind) *
-               (1 - (double)c->run->at.n.step / (double)(s->kind[c->kind].steps + 1));
-        rest = rest > 0 ? rest : isnan(rest) ? NAN : 0;
-        left += rest;
-        if (rest > longest)
-            longest = rest;
+        pace = pace_of(c->run, s->kind[c->kind].steps);
+        seconds[c->kind] =
+            time_left_seconds(&pace, s->kind[c->kind].steps, s->kind[c->kind].epochs);
     }
-    return left / s->jobs < longest ? longest : left / s->jobs;
 }
 
 double sweep_time_left(struct sweep *s)
 {
-    struct known *known;
-    double left;
+    struct time_left_runs left = {0};
+    double *seconds;
 
     pthread_mutex_lock(&s->lock);
-    known = mem_new(s->kinds + 1, sizeof *known);
-    left = sum_left(s, known);
+    seconds = mem_new(s->kinds + 1, sizeof *seconds);
+    find_seconds(s, seconds);
+    for (size_t i = 0; i < s->kinds; i++)
+        if (s->kind[i].waiting)
+            time_left_count(&left, expected(s, seconds, i), (size_t)s->kind[i].waiting);
+    for (size_t i = 0; i < s->seen; i++) {
+        const struct cell *c = &s->cell[i];
+        double share;
+
+        if (!c->run || c->kind < 0 || c->too_large)
+            continue;
+        share = (double)c->run->at.n.step / (double)(s->kind[c->kind].steps + 1);
+        time_left_count(&left, expected(s, seconds, (size_t)c->kind) * fmax(1 - share, 0), 1);
+    }
     pthread_mutex_unlock(&s->lock);
-    free(known);
-    return left;
+    free(seconds);
+    return time_left_side_by_side(&left, s->jobs);
 }

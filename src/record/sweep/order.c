@@ -80,3 +80,55 @@ enum err_code record_order_read(const char *results, const char *name, struct re
     sheet_free(&s);
     return ERR_OK;
 }
+
+struct ranked {
+    const char *cell;
+    size_t rank, at;
+};
+
+static int by_cell(const void *a, const void *b)
+{
+    return strcmp(((const struct ranked *)a)->cell, ((const struct ranked *)b)->cell);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+void record_order_rank(const struct record_place *place, size_t places, const char *const *cell,
+                       size_t n, size_t *rank)
+{
+    struct ranked *known = mem_new(places + 1, sizeof *known);
+
+    for (size_t i = 0; i < places; i++)
+        known[i] = (struct ranked){.cell = place[i].cell, .rank = i};
+    qsort(known, places, sizeof *known, by_cell);
+    for (size_t i = 0; i < n; i++) {
+        const struct ranked key = {.cell = cell[i]};
+        const struct ranked *at = bsearch(&key, known, places, sizeof *known, by_cell);
+
+        rank[i] = at ? at->rank : SIZE_MAX;
+    }
+    free(known);
+}
+
+size_t record_order_move(const size_t *rank, size_t n, size_t *slot, size_t *from)
+{
+    struct ranked *found = mem_new(n + 1, sizeof *found);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (rank[i] == SIZE_MAX)
+            continue;
+        slot[count] = i;
+        found[count++] = (struct ranked){.rank = rank[i], .at = i};
+    }
+    qsort(found, count, sizeof *found, by_rank);
+    for (size_t i = 0; i < count; i++)
+        from[i] = found[i].at;
+    free(found);
+    return count;
+}

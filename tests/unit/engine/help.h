@@ -13,6 +13,7 @@
 #include "record/run/run.h"
 #include "record/run/writer.h"
 #include "tests/test.h"
+#include "wire/forecast.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -35,12 +36,9 @@ struct kit {
     int events[16]; /* by kind */
     char refused[1024];
     enum err_code refused_code;
-    struct wire_facts facts; /* of the run that started last */
-    struct wire_plan plan;   /* the answer that came last */
-    union {
-        struct wire_counted list; /* likewise */
-        char room[512];
-    } counted;
+    struct wire_facts facts;       /* of the run that started last */
+    struct wire_forecast forecast; /* the last answer that was final */
+    struct wire_plan plan;         /* its, or why there is none */
     char logs[8192];
     bool (*on_event)(struct kit *k, const struct wire_event *event); /* true: stop waiting */
     int64_t mark;                                                    /* on_event's */
@@ -306,10 +304,13 @@ static inline bool kit_hear(struct kit *k, const struct wire_event *event)
     }
     if (event->kind == WIRE_STARTED && n == sizeof k->facts)
         memcpy(&k->facts, bytes, n);
-    if (event->kind == WIRE_PLAN && n == sizeof k->plan)
-        memcpy(&k->plan, bytes, n);
-    if (event->kind == WIRE_COUNTED && n <= sizeof k->counted)
-        memcpy(&k->counted, bytes, n);
+    if (event->kind == WIRE_FORECAST && n == sizeof k->forecast &&
+        ((struct wire_forecast *)bytes)->final) {
+        memcpy(&k->forecast, bytes, n);
+        k->plan = k->forecast.plan;
+        k->plan.code = k->forecast.planned ? ERR_OK : ERR_INPUT;
+        memcpy(k->plan.error, k->forecast.problem, sizeof k->plan.error);
+    }
     if (event->kind == WIRE_LOG && bytes && strlen(k->logs) + n + 2 < sizeof k->logs) {
         strcat(k->logs, bytes);
         strcat(k->logs, "\n");

@@ -17,17 +17,23 @@ static int count_open(const char *path, int flags, mode_t mode)
     return open(path, flags, mode);
 }
 
+static struct look *look_at(const struct kit *k)
+{
+    static struct engine_config config;
+
+    config = (struct engine_config){.results = k->results, .backends = kit_backends};
+    return look_new(&config);
+}
+
 static enum err_code ask(struct look *l, uint32_t number, const struct spec *s,
                          uint64_t *parameters, struct err *e)
 {
-    struct plan_source from;
     struct plan *p;
     struct backend_estimate estimate;
     enum err_code code;
 
     look_begin(l, number);
-    from = look_source(l);
-    code = plan_make_with(&p, s, &nowhere, kit_backends, &from, e);
+    code = look_plan(l, &p, s, LOOK_HEADS, e);
     if (code != ERR_OK)
         return code;
     CHECK_INT(look_estimate(l, p, &estimate, e), ERR_OK);
@@ -48,7 +54,7 @@ TEST(a_look_reads_once_what_all_its_questions_need)
     uint64_t parameters, began = clock_ns(), seconds;
 
     kit_folder(&k);
-    l = look_new(k.results);
+    l = look_at(&k);
     io.open = count_open;
     models_read = machine_read = 0;
     for (int i = 0; i < 512; i++) {
@@ -83,7 +89,7 @@ TEST(a_net_is_made_for_each_shape_and_value_that_tells_it_apart)
     uint64_t parameters[2], again;
 
     kit_folder(&k);
-    l = look_new(k.results);
+    l = look_at(&k);
     kit_write(k.model, "param width 3\ninput auto\nconv $width 3\nglobalavgpool\ndense classes\n");
     for (int i = 0; i < 4; i++) {
         kit_spec(&k, &s, "backend=ref", i % 2 ? "model.width=5" : "model.width=4", NULL);
@@ -108,7 +114,7 @@ TEST(a_model_that_changes_or_is_wrong_is_told_in_the_same_words)
                                         "input 1 8\ndense classes\n", ""};
 
     kit_folder(&k);
-    l = look_new(k.results);
+    l = look_at(&k);
     kit_spec(&k, &s, "backend=ref", NULL);
     REQUIRE_OK(ask(l, 1, &s, &before, &e));
     kit_write(k.model, "input 1 8 8\ndense 20\ndense classes\n");
@@ -170,7 +176,6 @@ TEST(weights_are_judged_by_their_header_in_the_words_of_a_start)
     struct spec s;
     struct look *l;
     struct plan *p;
-    struct plan_source from;
     struct err e = {0}, want;
     char *whole, *bytes;
     size_t n;
@@ -178,11 +183,10 @@ TEST(weights_are_judged_by_their_header_in_the_words_of_a_start)
     kit_folder(&k);
     kit_write(k.model, "input 1 8 8\ndense 20000\ndense classes\n");
     whole = io_path(k.folder, "whole");
-    l = look_new(k.results);
+    l = look_at(&k);
     kit_spec(&k, &s, "backend=ref", NULL);
     look_begin(l, 1);
-    from = look_source(l);
-    REQUIRE_OK(plan_make_with(&p, &s, &nowhere, kit_backends, &from, &e));
+    REQUIRE_OK(look_plan(l, &p, &s, LOOK_HEADS, &e));
     REQUIRE_OK(record_weights_new(&to, p->net, 1, false, 4, 0, &e));
     write_weights(whole, p->net, 0);
     REQUIRE_OK(io_read_file(whole, 8 << 20, &bytes, &n, &e));
@@ -247,7 +251,7 @@ TEST(what_a_cell_would_hold_is_computed_once)
     size_t bytes[2];
 
     kit_folder(&k);
-    l = look_new(k.results);
+    l = look_at(&k);
     kit_spec(&k, &s, "backend=cpu", NULL);
     kit_cpu.estimate = count_estimate;
     estimates = 0;
@@ -261,9 +265,8 @@ TEST(what_a_cell_would_hold_is_computed_once)
             }
         CHECK_INT(estimates, 32 * (i + 1));
         look_begin(l, 10 * (uint32_t)i + 4);
-        struct plan_source from = look_source(l);
-        REQUIRE_OK(plan_make_with(&p, &s, &nowhere, kit_backends, &from, &e));
-        REQUIRE_OK(plan_make_with(&other, &s, &nowhere, kit_backends, &from, &e));
+        REQUIRE_OK(look_plan(l, &p, &s, LOOK_HEADS, &e));
+        REQUIRE_OK(look_plan(l, &other, &s, LOOK_HEADS, &e));
         REQUIRE_OK(look_estimate(l, p, &remembered, &e));
         REQUIRE_OK(look_estimate(l, other, &now, &e)); /* the same, at another place in memory */
         CHECK_INT(estimates, 32 * (i + 1));
@@ -285,14 +288,20 @@ TEST(what_a_cell_would_hold_is_computed_once)
 /* In a look of its own. */
 static size_t train_rows(struct look *l, const struct spec *s)
 {
-    struct plan_source from = look_source(l);
-    struct data_set set = {0};
+    struct spec any = *s;
+    struct plan *p;
     struct err e = {0};
+    size_t count = 0;
 
+    strcpy(any.model, "linear"); /* of images of whatever size */
+    any.batch = 1;
     look_begin(l, 0);
-    if (from.peek(from.user, &set, s, &nowhere, (struct net_shape){0}, &e) != ERR_OK)
+    if (look_plan(l, &p, &any, LOOK_HEADS, &e) != ERR_OK)
         TEST_FAILED("%s", e.text);
-    return set.train.count;
+    else
+        count = p->session.data->train.count;
+    plan_free(p);
+    return count;
 }
 
 TEST(what_changes_in_either_file_of_a_pair_is_noticed)
@@ -304,7 +313,7 @@ TEST(what_changes_in_either_file_of_a_pair_is_noticed)
 
     kit_folder(&k);
     kit_spec(&k, &s, NULL);
-    l = look_new(k.results);
+    l = look_at(&k);
     train = io_path(k.folder, "train:one.csv");
     test = io_path(k.folder, "test.csv");
     s.train_limit = 0;
@@ -340,7 +349,7 @@ TEST(what_is_known_of_data_is_remembered_of_as_many_as_a_sweep_has)
 
     kit_folder(&k);
     kit_spec(&k, &s, NULL);
-    l = look_new(k.results);
+    l = look_at(&k);
     s.train_limit = s.test_limit = 0;
     io.open = count_tables;
     for (int i = 0; i < 1200; i++) {
@@ -383,7 +392,7 @@ TEST(what_changes_in_a_folder_is_noticed)
 
     kit_folder(&k);
     kit_spec(&k, &s, NULL);
-    l = look_new(k.results);
+    l = look_at(&k);
     s.train_limit = 0;
     s.test_limit = 0;
     snprintf(s.data, sizeof s.data, "%s", k.folder);

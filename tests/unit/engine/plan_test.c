@@ -1,6 +1,6 @@
 /* From an experiment as written to one that is resolved. */
 #include "tests/unit/engine/help.h"
-#include "engine/forecast/preview.h"
+#include "engine/forecast/look.h"
 #include "engine/plan.h"
 
 static const struct data_places nowhere;
@@ -73,19 +73,19 @@ TEST(more_threads_than_cores_are_told_of)
     kit_folder(&k);
     kit_spec(&k, &s, "backend=cpu", "threads=all", NULL);
     REQUIRE_OK(make(&p, &s, &e));
-    CHECK_STR(plan_crowding(p, 1, words), "");
+    CHECK_STR(plan_crowding(p, 1, plan_cores(), words), "");
     p->session.threads = cores + 1;
     snprintf(wanted, sizeof wanted, "%d threads on %d core%s: threads = all is faster", cores + 1,
              cores, cores == 1 ? "" : "s");
-    CHECK_STR(plan_crowding(p, 1, words), wanted);
+    CHECK_STR(plan_crowding(p, 1, plan_cores(), words), wanted);
     p->session.threads = cores > 1 ? cores : 2;
     snprintf(wanted, sizeof wanted, "2 cells of %d threads each on %d core%s: ", p->session.threads,
              cores, cores == 1 ? "" : "s");
-    CHECK_HAS(plan_crowding(p, 2, words), wanted);
+    CHECK_HAS(plan_crowding(p, 2, plan_cores(), words), wanted);
     p->session.threads = cores > 1 ? cores / 2 : 1; /* what threads = all would be */
-    CHECK_STR(plan_crowding(p, 2, words), "");
+    CHECK_STR(plan_crowding(p, 2, plan_cores(), words), "");
     p->session.threads = 1; /* fewer are none */
-    CHECK_STR(plan_crowding(p, 2 * cores, words), "");
+    CHECK_STR(plan_crowding(p, 2 * cores, plan_cores(), words), "");
     plan_free(p);
     kit_end(&k);
 }
@@ -229,7 +229,7 @@ TEST(the_hash_knows_what_determines_results)
     kit_end(&k);
 }
 
-static const uint8_t *bytes_of(struct preview *o, struct kit *k, const char *seed)
+static const uint8_t *bytes_of(struct look *l, struct kit *k, const char *seed)
 {
     struct spec s;
     struct plan *p;
@@ -237,7 +237,7 @@ static const uint8_t *bytes_of(struct preview *o, struct kit *k, const char *see
     const uint8_t *bytes;
 
     kit_spec(k, &s, seed, NULL);
-    if (preview_plan(o, &p, &s, &e) != ERR_OK) {
+    if (look_plan(l, &p, &s, LOOK_SUMS, &e) != ERR_OK) {
         TEST_FAILED("%s", e.text);
         return NULL;
     }
@@ -250,21 +250,21 @@ TEST(four_data_sets_that_take_turns_are_opened_once)
 {
     static const char *const seed[] = {"seed=1", "seed=2", "seed=3", "seed=4"};
     const struct engine_config config = {.results = "nowhere", .backends = kit_backends};
-    struct preview *o = preview_open(&config, true);
+    struct look *l = look_new(&config);
     const uint8_t *first[MEM_COUNT(seed)];
     struct kit k;
 
     kit_folder(&k);
     for (size_t i = 0; i < MEM_COUNT(seed); i++) {
-        first[i] = bytes_of(o, &k, seed[i]);
+        first[i] = bytes_of(l, &k, seed[i]);
         for (size_t other = 0; other < i; other++)
             CHECK(first[other] != first[i]);
     }
     for (size_t i = 0; i < MEM_COUNT(seed); i++)
-        CHECK(bytes_of(o, &k, seed[i]) == first[i]);
-    (void)bytes_of(o, &k, "seed=5"); /* where the first one was, used longest ago */
-    CHECK(bytes_of(o, &k, seed[3]) == first[3]);
-    CHECK(bytes_of(o, &k, seed[1]) == first[1]);
-    preview_close(o);
+        CHECK(bytes_of(l, &k, seed[i]) == first[i]);
+    (void)bytes_of(l, &k, "seed=5"); /* where the first one was, used longest ago */
+    CHECK(bytes_of(l, &k, seed[3]) == first[3]);
+    CHECK(bytes_of(l, &k, seed[1]) == first[1]);
+    look_free(l);
     kit_end(&k);
 }

@@ -1,6 +1,7 @@
 /* Commands and the queue: order, pauses, stops, quitting, a reader that does not read, RUN/control,
  * folders made for later, and the planner's answers. */
 #include "tests/unit/engine/help.h"
+#include "wire/sweep.h"
 
 #include "record/run/checkpoint.h"
 #include "record/run/reader.h"
@@ -380,32 +381,41 @@ TEST(a_prepared_run_waits_for_resume)
     kit_end(&k);
 }
 
-static void ask_of(struct kit *k, const struct spec *s, uint32_t question, int jobs)
+static void ask_sweep_of(struct kit *k, const struct spec_sweep *sweep, uint32_t question, int jobs)
 {
-    struct wire_command c = {.kind = WIRE_ASK, .run = question, .by = jobs};
+    struct wire_command c = {.kind = WIRE_ASK, .run = question};
     uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
     struct wire_event event;
+    size_t n;
+    struct wire_sweep *message = wire_sweep_new(sweep, "asked", &n);
 
-    c.slot = wire_slot_put(k->wire, s, sizeof *s);
-    wire_send(k->wire, &c);
-    memset(&k->plan, 0, sizeof k->plan);
-    while (k->plan.question != question && clock_ns() < until) {
+    message->jobs = jobs;
+    (void)wire_send_with(k->wire, c, message, n);
+    free(message);
+    while (k->forecast.question != question && clock_ns() < until) {
         clock_sleep_ms(1);
         while (wire_take(k->wire, &event))
             kit_hear(k, &event);
     }
-    CHECK_INT(k->plan.question, question);
+    CHECK_INT(k->forecast.question, question);
 }
 
 static void ask(struct kit *k, const struct spec *s, uint32_t question)
 {
-    ask_of(k, s, question, 0);
+    struct spec_sweep sweep;
+
+    spec_sweep_init(&sweep);
+    sweep.base = *s;
+    ask_sweep_of(k, &sweep, question, 0);
+    spec_sweep_free(&sweep);
 }
 
 TEST(the_planner_plans_with_a_share_of_the_threads)
 {
+    struct spec_sweep sweep;
     struct kit k;
     struct spec s;
+    struct err e;
     int all;
 
     kit_folder(&k);
@@ -413,8 +423,13 @@ TEST(the_planner_plans_with_a_share_of_the_threads)
     kit_spec(&k, &s, "threads=all", NULL);
     ask(&k, &s, 1);
     all = k.plan.threads;
-    ask_of(&k, &s, 2, 1000); /* more than there are: one each */
+    spec_sweep_init(&sweep);
+    sweep.base = s;
+    REQUIRE_OK(spec_sweep_set(&sweep, "lr", "0.1, 0.2", NULL, NULL, &e));
+    REQUIRE_OK(spec_sweep_close(&sweep, &e));
+    ask_sweep_of(&k, &sweep, 2, 1000); /* more than there are: one each */
     CHECK_INT(k.plan.threads, 1);
+    spec_sweep_free(&sweep);
     ask(&k, &s, 3);
     CHECK_INT(k.plan.threads, all);
     kit_end(&k);

@@ -6,6 +6,7 @@
 #include "record/run/reader.h"
 #include "record/sweep/ledger.h"
 #include "spec/sweep.h"
+#include "engine/forecast/forecast.h"
 #include "tests/unit/engine/help.h"
 #include "wire/sweep.h"
 
@@ -19,14 +20,19 @@ struct wish {
 };
 
 /* keys: lines behind those of a small run of the fake backend. */
+static inline char *sweep_text(const struct kit *k, const char *keys)
+{
+    return mem_textf("model = %s\ndata = synthetic\ntrain_limit = 96\ntest_limit = 40\n"
+                     "%s%sbackend = fake\nlog_every = 4\n%s",
+                     k->model, strstr(keys, "epochs") ? "" : "epochs = 2\n",
+                     strstr(keys, "batch") ? "" : "batch = 16\n", keys);
+}
+
 static inline void send_sweep(struct kit *k, enum wire_command_kind kind, uint32_t number,
                               const char *keys, struct wish wish)
 {
     struct wire_command c = {.kind = kind, .run = number};
-    char *text = mem_textf("model = %s\ndata = synthetic\ntrain_limit = 96\ntest_limit = 40\n"
-                           "%s%sbackend = fake\nlog_every = 4\n%s",
-                           k->model, strstr(keys, "epochs") ? "" : "epochs = 2\n",
-                           strstr(keys, "batch") ? "" : "batch = 16\n", keys);
+    char *text = sweep_text(k, keys);
     size_t n = sizeof(struct wire_sweep) + strlen(text) + 1;
     struct wire_sweep *s = mem_new(1, n);
 
@@ -50,22 +56,66 @@ static inline uint32_t begin_sweep(struct kit *k, const char *keys, struct wish 
     return k->runs;
 }
 
-/* The cells that have a result, in k->counted.list. */
-static inline void count_sweep(struct kit *k, const char *keys, struct wish wish)
+/* What the planner says, in k->forecast. */
+static inline void ask_sweep(struct kit *k, const char *keys, struct wish wish)
 {
     uint64_t until = clock_ns() + KIT_WAIT_MS * 1000000ull;
-    uint32_t question = k->counted.list.question + 1;
+    uint32_t question = k->forecast.question + 1;
     struct wire_event event;
 
-    send_sweep(k, WIRE_COUNT, question, keys, wish);
-    while (k->counted.list.question != question && clock_ns() < until) {
+    send_sweep(k, WIRE_ASK, question, keys, wish);
+    while (k->forecast.question != question && clock_ns() < until) {
         struct pollfd p = {.fd = wire_fd(k->wire), .events = POLLIN};
 
         poll(&p, 1, 20);
         while (wire_take(k->wire, &event))
             kit_hear(k, &event);
     }
-    CHECK_INT(k->counted.list.question, question);
+    CHECK_INT(k->forecast.question, question);
+}
+
+/* What --dry-run finds out, in this process: forecast_free frees it. */
+static inline struct forecast *forecast_of(const struct kit *k, const char *keys, struct wish wish)
+{
+    const struct engine_config config = {.results = k->results, .backends = kit_backends};
+    char *text = sweep_text(k, keys);
+    struct forecast *f;
+    struct spec_sweep s;
+    struct err e = {0};
+
+    spec_sweep_init(&s);
+    if (spec_sweep_parse(&s, text, strlen(text), "sweep.ini", &e) != ERR_OK ||
+        spec_sweep_close(&s, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    f = forecast_new(&s, &(struct forecast_wish){.jobs = wish.jobs,
+                                                 .max_cells = wish.max_cells,
+                                                 .grid = wish.grid,
+                                                 .kinds = FORECAST_KINDS,
+                                                 .cells = true});
+    forecast_look(f, &config, wish.name ? wish.name : "grid", wish.failed);
+    free(text);
+    return f;
+}
+
+/* What becomes of each cell, a letter each: has a result, runs, ... */
+static inline const char *fates_of(const struct kit *k, const char *keys, struct wish wish)
+{
+    static const char letters[WIRE_FATES] = {
+        [WIRE_RUNS] = 'r',      [WIRE_LEFT_OUT] = 'o',   [WIRE_NO_START] = 's',
+        [WIRE_TOO_LARGE] = 'l', [WIRE_NO_WEIGHTS] = 'f', [WIRE_HAS_RESULT] = 'h',
+        [WIRE_BEYOND] = 'b'};
+    struct forecast *f = forecast_of(k, keys, wish);
+    const struct forecast_cell *cell = forecast_cells(f, NULL);
+    struct wire_forecast *sum = mem_new(1, sizeof *sum);
+    static char out[64];
+
+    forecast_sum(f, sum);
+    memset(out, 0, sizeof out);
+    for (size_t i = 0; i < sum->cells && i < sizeof out - 1; i++)
+        out[cell[i].number] = letters[cell[i].fate];
+    forecast_free(f);
+    free(sum);
+    return out;
 }
 
 static inline bool wait_sweep(struct kit *k, uint32_t sweep, struct wire_sweep_status *status)

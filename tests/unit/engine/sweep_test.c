@@ -129,28 +129,28 @@ TEST(which_cells_have_a_result_is_told_beforehand)
 
     kit_folder(&k);
     kit_engine(&k, 4096, 0);
-    count_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){0});
-    CHECK_INT(k.counted.list.cells, 0);
+    ask_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){0});
+    CHECK_INT(k.forecast.with_result, 0);
     fake_set_script(&(struct fake_script){.diverge_lr = 0.35});
     run_sweep(&k, "lr = 0.1, 0.2, 0.4\nbatch = 8, 16\n",
               (struct wish){.max_cells = 5, .grid = true}, &status);
     fake_set_script(&(struct fake_script){0});
     CHECK_INT(status.done, 4);
     CHECK_INT(status.diverged, 1);
-    count_sweep(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){0});
-    REQUIRE(k.counted.list.cells == 5);
-    for (uint32_t i = 0; i < 4; i++) {
-        CHECK_INT(k.counted.list.cell[i].cell, 2 + i);
-        CHECK_INT(k.counted.list.cell[i].state, WIRE_DONE);
-    }
-    CHECK_INT(k.counted.list.cell[4].cell, 7); /* 0.4, 8 */
-    CHECK_INT(k.counted.list.cell[4].state, WIRE_DIVERGED);
-    count_sweep(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){.failed = true});
-    CHECK_INT(k.counted.list.cells, 4);
-    count_sweep(&k, "lr = 0.1, 0.2\nepochs = 3\n", (struct wish){0});
-    CHECK_INT(k.counted.list.cells, 0);
-    count_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){.name = "other"});
-    CHECK_INT(k.counted.list.cells, 0);
+    ask_sweep(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){0});
+    CHECK_INT(k.forecast.with_result, 5);
+    CHECK_INT(k.forecast.runs, 3);
+    CHECK_STR(fates_of(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){0}),
+              "rrhhhhrh"); /* 0.4, 8 */
+    ask_sweep(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){.failed = true});
+    CHECK_INT(k.forecast.with_result, 4);
+    CHECK_STR(
+        fates_of(&k, "lr = 0.3, 0.2, 0.1, 0.4\nbatch = 16, 8\n", (struct wish){.failed = true}),
+        "rrhhhhrr");
+    ask_sweep(&k, "lr = 0.1, 0.2\nepochs = 3\n", (struct wish){0});
+    CHECK_INT(k.forecast.with_result, 0);
+    ask_sweep(&k, "lr = 0.1, 0.2\n", (struct wish){.name = "other"});
+    CHECK_INT(k.forecast.with_result, 0);
     kit_end(&k);
 }
 

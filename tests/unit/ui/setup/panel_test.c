@@ -247,8 +247,8 @@ static void check_many_kinds(const char *model, double frame)
     fill("model", model);
     setup_ask(kit.setup);
     CHECK(panel_wait());
-    CHECK_INT(kit.setup->account.kinds, SURVEY_KINDS);
-    CHECK_INT(kit.setup->sum.runs, SURVEY_KINDS);
+    CHECK_INT(kit.setup->sum.runs, FORECAST_KINDS);
+    CHECK_INT(kit.setup->sum.unknown, 0);
     setup_choose(kit.setup, (size_t)form_find(&kit.setup->form, "epochs"));
     setup_open_field(kit.setup);
     for (int i = 0; i < 12; i++) {

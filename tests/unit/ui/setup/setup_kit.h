@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "engine/forecast/forecast.h"
 #include "net/net.h"
 #include "tests/test.h"
 #include "ui/app/claim.h"
@@ -16,6 +17,11 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <unistd.h>
+
+struct kit_had { /* a cell that has a result */
+    uint32_t cell;
+    enum wire_state state;
+};
 
 static struct {
     struct app app;
@@ -31,7 +37,7 @@ static struct {
     bool busy, refuse_data;
     size_t queued; /* that the status line was told of */
     int guessed_from;
-    struct wire_ended had[8]; /* (had_count) what its sweep has from before */
+    struct kit_had had[8]; /* (had_count) what its sweep has from before */
     uint32_t had_count;
     uint32_t runs;
     struct wire_start started;
@@ -235,8 +241,11 @@ uint32_t feed_start_sweep(struct feed *f, const struct wire_sweep *sweep, size_t
 
 /* ---- the planner: 60,000 images, 129,068 parameters, a second for 100,000 model-images ---- */
 
-static inline void kit_answer(const struct spec *s, struct wire_plan *p, int jobs, uint32_t cells)
+static struct wire_sweep *kit_asks; /* what is asked about */
+
+static inline void kit_price(void *user, const struct spec *s, struct wire_plan *p)
 {
+    (void)user;
     *p = (struct wire_plan){.images = 60000,
                             .test_images = 10000,
                             .h = 28,
@@ -244,6 +253,7 @@ static inline void kit_answer(const struct spec *s, struct wire_plan *p, int job
                             .c = 1,
                             .classes = 10,
                             .batch = spec_batch(s),
+                            .epochs = s->epochs,
                             .devices = s->devices,
                             .real_devices = 1,
                             .threads = 2,
@@ -254,7 +264,7 @@ static inline void kit_answer(const struct spec *s, struct wire_plan *p, int job
     strcpy(p->backend, "fake");
     if (s->threads > 8)
         strcpy(p->crowding, "9 threads on 8 cores: threads = all is faster");
-    else if (jobs > 1 && cells == 2 && s->threads > 4)
+    else if (kit_asks->jobs > 1 && s->threads > 4)
         strcpy(p->crowding, "2 cells of 5 threads each on 8 cores: threads = all is faster");
     if (kit.refuse_data && strcmp(s->data, "synthetic") != 0) {
         p->code = ERR_INPUT;
@@ -262,27 +272,43 @@ static inline void kit_answer(const struct spec *s, struct wire_plan *p, int job
                  "data set %.40s is not here (looked in /usr/share): chorus data fetch %.40s",
                  s->data, s->data);
     }
-    p->members = s->mode == SPEC_ENSEMBLE ? (s->members ? s->members : s->devices) : 1;
-    p->batch_per_device = s->mode == SPEC_ENSEMBLE ? p->batch : p->batch / s->devices;
+    p->ensemble = s->mode == SPEC_ENSEMBLE;
+    p->members = p->ensemble ? (s->members ? s->members : s->devices) : 1;
+    p->batch_per_device = p->ensemble ? p->batch : p->batch / s->devices;
     p->steps_per_epoch = p->images / p->batch;
     p->dropped = p->images % p->batch;
-    p->seconds = (double)(p->steps_per_epoch * s->epochs * p->batch * p->members) / 100000;
+    p->model_images = (double)(p->steps_per_epoch * s->epochs * p->batch * p->members);
+    p->seconds = p->model_images / 100000;
 }
 
-static inline void kit_count(uint32_t question, uint32_t slot)
+/* The engine's own calculation, with prices from above. */
+static inline void kit_forecast(uint32_t question, const struct wire_sweep *from, size_t n)
 {
-    size_t n = 0, bytes = kit.had_count * sizeof *kit.had;
-    struct wire_sweep *sweep = wire_slot_take(kit.app.config.wire, slot, &n);
-    struct wire_counted *out = mem_new(1, sizeof *out + bytes);
-    struct wire_event event = {.kind = WIRE_COUNTED, .run = question};
+    struct wire_event event = {.kind = WIRE_FORECAST, .run = question};
+    struct wire_forecast *out = mem_new(1, sizeof *out);
+    struct forecast *f;
+    struct spec_sweep s;
+    struct err e = {0};
 
-    CHECK(sweep && n > sizeof *sweep && sweep->name[0]);
+    spec_sweep_init(&s);
+    if (wire_sweep_read(from, n, &s, &e) != ERR_OK || spec_sweep_close(&s, &e) != ERR_OK)
+        TEST_FAILED("%s", e.text);
+    f = forecast_new(&s, &(struct forecast_wish){.jobs = from->jobs,
+                                                 .max_cells = from->max_cells,
+                                                 .grid = from->grid,
+                                                 .kinds = FORECAST_KINDS});
+    while (!forecast_walk(f, UINT64_MAX, NULL))
+        ;
+    while (forecast_ask(f, kit_price, NULL))
+        ;
+    for (uint32_t i = 0; i < kit.had_count; i++)
+        forecast_has(f, kit.had[i].cell, kit.had[i].state);
+    forecast_sum(f, out);
     out->question = question;
-    out->cells = kit.had_count;
-    memcpy(out->cell, kit.had, bytes);
-    screen_setup.event(kit.setup, &event, out, sizeof *out + bytes);
+    out->final = true;
+    screen_setup.event(kit.setup, &event, out, sizeof *out);
+    forecast_free(f);
     free(out);
-    free(sweep);
 }
 
 /* Answers what was asked, and waits for what tasks do. */
@@ -294,20 +320,12 @@ static inline void kit_settle(void)
     while (more) {
         more = false;
         while (wire_next_command(kit.app.config.wire, &command, 0)) {
-            if (command.kind == WIRE_COUNT) {
-                kit_count(command.run, command.slot);
-                continue;
-            }
             size_t n;
-            struct spec *s = wire_slot_take(kit.app.config.wire, command.slot, &n);
-            struct wire_event event = {.kind = WIRE_PLAN, .run = command.run};
-            struct wire_plan plan;
 
-            kit_answer(s, &plan, command.by, command.cell);
-            plan.question = command.run;
+            kit_asks = wire_slot_take(kit.app.config.wire, command.slot, &n);
             kit.asked++;
-            screen_setup.event(kit.setup, &event, &plan, sizeof plan);
-            free(s);
+            kit_forecast(command.run, kit_asks, n);
+            free(kit_asks);
             more = true;
         }
         while (!tasks_idle(kit.app.tasks)) {

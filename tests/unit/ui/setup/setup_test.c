@@ -387,9 +387,9 @@ TEST(a_sweep_that_has_results_costs_what_is_missing)
     CHECK_HAS(kit_draw(42, 160), "expected time     18 s"); /* 30 epochs */
     kit.had_count = 5;
     for (uint32_t i = 0; i < 5; i++) /* 1, 1, 1, 4, 4 epochs; one diverged, one was dropped */
-        kit.had[i] = (struct wire_ended){i < 3 ? i : 6 + i, i == 3   ? WIRE_DIVERGED
-                                                            : i == 4 ? WIRE_SKIPPED
-                                                                     : WIRE_DONE};
+        kit.had[i] = (struct kit_had){i < 3 ? i : 6 + i, i == 3   ? WIRE_DIVERGED
+                                                         : i == 4 ? WIRE_SKIPPED
+                                                                  : WIRE_DONE};
     screen_setup.show(kit.setup);
     kit_settle();
     CHECK_HAS(kit_draw(42, 160), "cells to run      7 of 12, 4 have results");
@@ -406,8 +406,8 @@ TEST(where_all_have_results_nothing_is_a_problem)
     kit_start();
     choose("lr");
     kit.had_count = 2;
-    kit.had[0] = (struct wire_ended){0, WIRE_DONE};
-    kit.had[1] = (struct wire_ended){1, WIRE_DONE};
+    kit.had[0] = (struct kit_had){0, WIRE_DONE};
+    kit.had[1] = (struct kit_had){1, WIRE_DONE};
     kit_keys("Enter 0.1,0.2 Enter Esc");
     CHECK(!setup_problem(kit.setup));
     CHECK_HAS(kit_draw(42, 140), "cells to run      none, all 2 have results");
@@ -427,7 +427,7 @@ TEST(a_result_that_comes_while_one_looks_is_counted)
     choose("lr");
     kit_keys("Enter 0.1,0.2 Enter Esc");
     kit.had_count = 1;
-    kit.had[0] = (struct wire_ended){1, WIRE_DONE};
+    kit.had[0] = (struct kit_had){1, WIRE_DONE};
     kit.app.shown = SCREEN_SETUP;
     screen_setup.event(kit.setup, &event, NULL, 0);
     (void)screen_setup.tick(kit.setup);
@@ -453,11 +453,11 @@ TEST(a_count_that_is_lost_is_asked_for_again)
     screen_setup.show(kit.setup);
     while (wire_next_command(kit.app.config.wire, &command, 0)) {
         free(wire_slot_take(kit.app.config.wire, command.slot, NULL));
-        asked += command.kind == WIRE_COUNT;
+        asked += command.kind == WIRE_ASK;
     }
     CHECK_INT(asked, 1);
     kit.had_count = 1;
-    kit.had[0] = (struct wire_ended){1, WIRE_DONE};
+    kit.had[0] = (struct kit_had){1, WIRE_DONE};
     kit.ns += 5000000000;
     (void)screen_setup.tick(kit.setup);
     kit_settle();
@@ -469,6 +469,35 @@ TEST(a_count_that_is_lost_is_asked_for_again)
     kit.ns += 20000000000;
     (void)screen_setup.tick(kit.setup);
     CHECK(!wire_next_command(kit.app.config.wire, &command, 0)); /* the answer came */
+    kit_end();
+}
+
+/* Where it is asked once more, the sums come first, and which cells have a result later. */
+TEST(what_was_known_stays_until_the_next_answer_is_whole)
+{
+    struct wire_event event = {.kind = WIRE_FORECAST};
+    struct wire_forecast *part = mem_new(1, sizeof *part);
+
+    kit_start();
+    choose("lr");
+    kit.had_count = 1;
+    kit.had[0] = (struct kit_had){1, WIRE_DONE};
+    kit_keys("Enter 0.1,0.2 Enter Esc");
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    *part = kit.setup->sum;
+    part->with_result = 0;
+    part->runs = 2;
+    part->final = false;
+    screen_setup.event(kit.setup, &event, part, sizeof *part);
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    part->question++; /* of another form */
+    part->final = true;
+    screen_setup.event(kit.setup, &event, part, sizeof *part);
+    CHECK_HAS(kit_draw(42, 160), "1 of 2, 1 has a result");
+    part->question--;
+    screen_setup.event(kit.setup, &event, part, sizeof *part);
+    CHECK(!strstr(kit_draw(42, 160), "has a result"));
+    free(part);
     kit_end();
 }
 
@@ -485,7 +514,7 @@ TEST(what_other_programs_end_is_counted_and_learnt_from)
     kit_settle();
     CHECK_HAS(kit_draw(42, 160), "expected time     ~");
     kit.had_count = 1;
-    kit.had[0] = (struct wire_ended){1, WIRE_DONE};
+    kit.had[0] = (struct kit_had){1, WIRE_DONE};
     kit.guessed_from = 0;
     kit.ns += 5000000000;
     (void)screen_setup.tick(kit.setup);
@@ -1234,8 +1263,10 @@ TEST(what_comes_from_the_queue_keeps_its_options)
     CHECK_INT(kit.setup->sum.runs, 2);
     CHECK_HAS(kit_draw(42, 160), "2 of 3, --max-cells");
     kit.entered(kit.user, "--name mx --order grid --jobs 2 --failed");
+    kit_settle();
     CHECK_INT(kit.setup->sum.runs, 3);
     kit.entered(kit.user, "--name mx --order grid --max-cells 2 --jobs 2 --failed");
+    kit_settle();
     CHECK_HAS(kit_draw(42, 160), "train_limit");
     CHECK(!form_changed(&kit.setup->form, (size_t)form_find(&kit.setup->form, "epochs")));
     choose("epochs");
@@ -2314,16 +2345,16 @@ TEST(a_sweep_of_a_million_cells_keeps_nobody_waiting)
     kit_start();
     printf("  a key, 1,000 cells: %.1f ms\n", last_key_ms("lin:1:2:10", "step:1:100:", '1'));
     kit_settle();
-    CHECK_INT(kit.setup->account.seen, 1000);
+    CHECK_INT(kit.setup->sum.cells, 1000);
     CHECK(kit.setup->sum.complete);
     kit_keys("Esc");
     set_field("schedule", "cosine"); /* is each cell's rate above the least? */
     set_field("lr_min", "0.1");
     ms = last_key_ms("lin:1:2:1000", "step:1:1000:", '1');
     printf("  a key, 1,000,000 cells: %.1f ms\n", ms);
-    CHECK_INT(kit.setup->account.cells, 1000000);
+    CHECK_INT(kit.setup->sum.cells, 1000000);
     kit_keys("Esc"); /* the thread, which has what that key left, is told to stop */
-    CHECK_INT(kit.setup->account.cells, 1000);
+    CHECK_INT(kit.setup->sum.cells, 1000);
     CHECK_STR(kit_command(), "run first lr=lin:1:2:1000 schedule=cosine lr_min=0.1");
     kit_end();
 }

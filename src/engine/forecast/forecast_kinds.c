@@ -1,4 +1,5 @@
-#include "ui/setup/survey_int.h"
+/* engine/forecast/forecast_kinds.c: which cells cost the same. */
+#include "engine/forecast/forecast_int.h"
 
 #include "base/mem.h"
 
@@ -19,8 +20,13 @@ static uint64_t find_free_keys(void)
     return keys;
 }
 
-void kinds_start(struct kinds *k)
+void kinds_start(struct kinds *k, size_t most)
 {
+    k->most = most;
+    k->places = 64;
+    while (k->places < 2 * most)
+        k->places *= 2;
+    k->place = mem_new(k->places, sizeof *k->place);
     k->normal = mem_new(1, sizeof *k->normal);
     spec_default(k->normal);
     k->free_keys = find_free_keys();
@@ -28,8 +34,12 @@ void kinds_start(struct kinds *k)
 
 void kinds_free(struct kinds *k)
 {
-    for (size_t i = 0; i < k->count; i++)
-        free(k->kind[i].spec);
+    for (size_t i = 0; i < k->count; i++) {
+        free(k->kind[i]->spec);
+        free(k->kind[i]);
+    }
+    free(k->kind);
+    free(k->place);
     free(k->normal);
 }
 
@@ -97,18 +107,29 @@ static uint64_t hash_of(const struct spec *s)
 
 size_t kinds_find(struct kinds *k, struct spec *cell)
 {
+    struct kind *new;
     uint64_t hash;
+    size_t at;
 
     make_plain(cell, k->normal, k->free_keys);
     hash = hash_of(cell);
-    for (size_t i = 0; i < k->count; i++)
-        if (k->kind[i].hash == hash && !memcmp(k->kind[i].spec, cell, sizeof *cell))
-            return i;
-    if (k->count == SURVEY_KINDS)
+    for (at = hash % k->places; k->place[at]; at = (at + 1) % k->places) {
+        const struct kind *x = k->kind[k->place[at] - 1];
+
+        if (x->hash == hash && !memcmp(x->spec, cell, sizeof *cell))
+            return k->place[at] - 1u;
+    }
+    if (k->count == k->most)
         return KIND_OTHER;
-    k->kind[k->count] = (struct kind){mem_new(1, sizeof *cell), hash, 0};
-    *k->kind[k->count].spec = *cell;
-    return k->count++;
+    new = mem_new(1, sizeof *new);
+    new->hash = hash;
+    new->due = true;
+    new->spec = mem_new(1, sizeof *cell);
+    *new->spec = *cell;
+    k->kind = mem_grow(k->kind, &k->room, k->count + 1, sizeof *k->kind);
+    k->kind[k->count++] = new;
+    k->place[at] = (uint16_t)k->count;
+    return k->count - 1;
 }
 
 static const struct spec_axis *axis_of(const struct spec_sweep *s, const char *key)

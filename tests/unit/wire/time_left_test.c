@@ -1,6 +1,6 @@
 #include "tests/test.h"
 
-#include "live/time_left.h"
+#include "wire/time_left.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "live/time_left.h"
+#include "wire/time_left.h"
 
 #include "base/clock.h"
 
@@ -52,4 +52,24 @@ void time_left_add(struct text *out, double seconds)
         return;
     time_left_add_span(out, seconds);
     text_add(out, " left");
+}
+
+void time_left_count(struct time_left_runs *t, double seconds, size_t runs)
+{
+    t->runs += runs;
+    if (isnan(seconds)) {
+        t->unknown += runs;
+    } else if (runs) {
+        t->seconds += (double)runs * seconds;
+        t->longest = fmax(t->longest, seconds);
+    }
+}
+
+double time_left_side_by_side(const struct time_left_runs *t, int jobs)
+{
+    size_t known = t->runs - t->unknown;
+
+    if (!known)
+        return t->runs ? NAN : 0;
+    return fmax(t->seconds / jobs * (double)t->runs / (double)known, t->longest);
 }
