@@ -323,6 +323,9 @@ TEST(what_changes_in_either_file_of_a_pair_is_noticed)
     kit_write(test, "a,label\n1,0\n2,1\n");
     CHECK_INT(train_rows(l, &s), 2);
     kit_write(train, "a,label\n1,0\n2,1\n3,1\n");
+    for (int i = 0; i < 200 && train_rows(l, &s) != 3;
+         i++) /* a look that took long is kept for a while */
+        clock_sleep_ms(50);
     CHECK_INT(train_rows(l, &s), 3);
     free(train);
     free(test);
