@@ -234,7 +234,8 @@ static void drop_old(struct feed *f)
         struct feed_run *run = f->run[i];
         bool ended = run->own ? wire_state_ended(run->state) : !run->live;
 
-        if (run->id != f->watched && (run->removed || (ended && f->count > RUNS_KEPT)))
+        if (run->id != f->watched &&
+            (run->removed || (ended && (f->little || f->count > RUNS_KEPT))))
             feed_drop(f, i);
         else
             i++;

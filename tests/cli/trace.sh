@@ -12,7 +12,7 @@ check "each line has time, process, thread and room" [ "$(grep -cvE "$line" t.lo
 check "the room io tells of files" grep -qE ' io[^:]*: rename .*checkpoint\.safetensors: 0, done$' t.log
 check "and why an operation failed" grep -qE ' io[^:]*: .*: -1, No such file' t.log
 check "record tells of checkpoints" grep -qE ' record[^:]*: .*/checkpoint.safetensors written$' t.log
-check "the engine tells of states" grep -qE ' engine: .*seen.* is done' t.log
+check "the engine tells of states" grep -qE ' engine [^ ]*seen[^ ]*: .*seen.* is done' t.log
 check "a thread of a run names it" grep -qE " engine $(basename results/*seen*): a snapshot at step" t.log
 check "the end of the command is told" grep -q ' cli: ends with 0$' t.log
 check "reading is not of the first level" [ "$(grep -c ': read ' t.log)" = 0 ]

@@ -218,13 +218,20 @@ static void open_sweep(struct doing *d)
         d->cells = sweep_lines_own(d->feed, d->wire, d->number, &d->spec, &d->wish);
 }
 
+/* What is not watched the feed forgets at its end. */
+static void begin_run(struct doing *d)
+{
+    run_lines_start(&d->run, d->quiet);
+    feed_watch(d->feed, feed_by_number(d->feed, d->number));
+}
+
 static void begin(struct doing *d, uint32_t number, bool sweep)
 {
     end_current(d, false);
     d->number = number;
     d->sweep = sweep;
     if (!sweep)
-        run_lines_start(&d->run, d->quiet);
+        begin_run(d);
     open_sweep(d);
 }
 
@@ -245,12 +252,10 @@ static void on_taken(struct doing *d, const struct wire_event *ev, const char *f
 
 static void look(struct doing *d)
 {
-    struct feed_run *run = d->number && !d->sweep ? feed_by_number(d->feed, d->number) : NULL;
+    const struct feed_run *run = d->number && !d->sweep ? feed_by_number(d->feed, d->number) : NULL;
 
-    if (run && run->own && !d->refused) { /* else its files tell of what it was before */
-        feed_watch(d->feed, run);
+    if (run && run->own && !d->refused) /* else its files tell of what it was before */
         run_lines_look(&d->run, run);
-    }
 }
 
 static void on_event(void *user, const struct wire_event *ev, const void *slot, size_t n)
@@ -539,7 +544,7 @@ static enum err_code ask(struct doing *d, struct err *e)
         sent = wire_send_with(d->wire, (struct wire_command){.kind = WIRE_START, .run = DRIVE_RUN},
                               start, sizeof *start);
         feed_expect(d->feed, DRIVE_RUN, start);
-        run_lines_start(&d->run, d->quiet);
+        begin_run(d);
         free(start);
     }
     return sent ? ERR_OK : err_set(e, ERR_FAILED, "the engine takes no commands");

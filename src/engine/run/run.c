@@ -485,12 +485,11 @@ static void drop_first(struct run *r, struct message *m)
     message_free(m);
 }
 
-bool run_work(struct run *r)
+static bool work(struct run *r)
 {
     struct err e = {0};
     int n = 0;
 
-    trace_work(io_last_part(r->path));
     if (r->disk_full && !write_error_try(r))
         return false;
     for (; n < 64 && !r->ended; n++) {
@@ -507,6 +506,16 @@ bool run_work(struct run *r)
         drop_first(r, m);
     }
     return n == 64;
+}
+
+bool run_work(struct run *r)
+{
+    bool more;
+
+    trace_work(io_last_part(r->path));
+    more = work(r);
+    trace_work(NULL);
+    return more;
 }
 
 static void obey_control(struct run *r)

@@ -47,7 +47,7 @@ weights()
 {
     local run
     for run in $(done_runs); do
-        "$CHORUS" weights "$run" -o weights.safetensors >/dev/null 2>err || cat err
+        "$CHORUS" weights "$run" -o weights.safetensors --force >/dev/null 2>err || cat err
         cksum <weights.safetensors
     done | sort
 }
