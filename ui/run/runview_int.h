@@ -103,7 +103,8 @@ void runview_tell_other(struct runview *v, const struct feed_run *run, const cha
  * program once the machine is claimed. */
 typedef void runview_act(struct runview *v, struct feed_run *run);
 void runview_let_act(struct runview *v, struct feed_run *run, runview_act *act);
-void runview_take_stop_back(struct runview *v, struct feed_run *run);
+/* Where it stops later, it does not: it, or all of its sweep, goes on. */
+void runview_let_go(struct runview *v, struct feed_run *run);
 
 /* Runs that go on elsewhere, as far as they are known, and those that do no more. */
 void runview_follow_live(struct runview *v);

@@ -9,11 +9,11 @@
 #include <string.h>
 
 /* What is told to a cell of this program's sweep stops the sweep. */
-static void did_stop(struct runview *v, const struct feed_run *run, enum wire_how how)
+static void did_stop(struct runview *v, const struct feed_run *run, enum wire_wish wish)
 {
-    const char *behind = how == WIRE_AFTER_EPOCH   ? "--after-epoch"
-                         : how == WIRE_AFTER_CELLS ? "--after-cells"
-                                                   : "";
+    const char *behind = wish == WIRE_WISH_STOP_EPOCH   ? "--after-epoch"
+                         : wish == WIRE_WISH_STOP_CELLS ? "--after-cells"
+                                                        : "";
     struct text sweep = {0};
     const char *name = run->name;
 
@@ -25,21 +25,22 @@ static void did_stop(struct runview *v, const struct feed_run *run, enum wire_ho
     text_free(&sweep);
 }
 
-static void stop_with(struct runview *v, struct feed_run *run, enum wire_how how, const char *said)
+static void stop_with(struct runview *v, struct feed_run *run, enum wire_wish wish,
+                      const char *said)
 {
     struct err e = {0};
 
-    did_stop(v, run, how);
+    did_stop(v, run, wish);
     runview_promise(v, run, said, false);
     if (run->own)
-        runview_answer_for(v, run, feed_stop(v->app->feed, run, how, &e), &e, said);
+        runview_answer_for(v, run, feed_wish_all(v->app->feed, run, wish, &e), &e, said);
     else
-        runview_tell_other(v, run, how == WIRE_AFTER_EPOCH ? "stop epoch" : "stop step", said);
+        runview_tell_other(v, run, wire_wish_line(wish), said);
 }
 
 static void stop_after_epoch(struct runview *v, struct feed_run *run)
 {
-    stop_with(v, run, WIRE_AFTER_EPOCH,
+    stop_with(v, run, WIRE_WISH_STOP_EPOCH,
               run->state == WIRE_WAITING  ? "taking it out"
               : run->state == WIRE_PAUSED ? RUNVIEW_GOES_TO_STOP
                                           : RUNVIEW_STOPS_LATER);
@@ -47,7 +48,7 @@ static void stop_after_epoch(struct runview *v, struct feed_run *run)
 
 static void stop_after_cells(struct runview *v, struct feed_run *run)
 {
-    stop_with(v, run, WIRE_AFTER_CELLS, RUNVIEW_SWEEP_STOPS_LATER);
+    stop_with(v, run, WIRE_WISH_STOP_CELLS, RUNVIEW_SWEEP_STOPS_LATER);
 }
 
 static void stop_run(void *user, int answer)
@@ -60,25 +61,7 @@ static void stop_run(void *user, int answer)
     if (answer == 0)
         runview_let_act(v, run, stop_after_epoch);
     else
-        stop_with(v, run, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
-}
-
-static void take_sweeps_stop_back(struct runview *v, struct feed_run *run)
-{
-    struct wire_sweep_status is;
-    struct err e = {0};
-    const char *said, *sweep = is.name;
-    bool once;
-
-    if (!feed_sweep_of(v->app->feed, run, &is))
-        return;
-    said = is.after_epoch ? RUNVIEW_TAKEN_BACK : "the sweep goes on: further cells begin";
-    once = wire_sweep_takes_back(&is);
-    app_did(v->app, "go", &sweep, 1, once ? "" : "--no-stop");
-    if (run->own)
-        runview_answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e, said);
-    else /* the first one ends the pause */
-        runview_tell(v, run, sweep, once ? "go" : "go\ngo", said);
+        stop_with(v, run, WIRE_WISH_STOP, "stopping after this step; R goes on with it");
 }
 
 static void drop_cell(struct runview *v, struct feed_run *run)
@@ -106,33 +89,36 @@ static void stop_cell(void *user, int answer)
     else if (answer == 1)
         drop_cell(v, run);
     else if (answer == 2 && run->own)
-        stop_with(v, run, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
+        stop_with(v, run, WIRE_WISH_STOP, "stopping the sweep; R on Sweep goes on with it");
     else if (answer == 2)
-        stop_with(v, run, WIRE_AFTER_STEP,
+        stop_with(v, run, WIRE_WISH_STOP,
                   feed_goes_on(v->app->feed, run)
                       ? "stopping this cell; the sweep goes on with the next one"
                       : "stopping this cell; R goes on with it");
 }
 
+/* A cell's stop is its sweep's. */
 static void take_stop_back(struct runview *v, struct feed_run *run)
 {
-    bool once = run->state != WIRE_PAUSED;
+    struct wire_sweep_status is = {0};
+    bool cell = feed_is_cell(run);
+    const char *said = RUNVIEW_TAKEN_BACK, *name = cell ? is.name : run->name;
     struct err e = {0};
 
-    if (feed_is_cell(run)) {
-        take_sweeps_stop_back(v, run);
+    if (cell && !feed_sweep_of(v->app->feed, run, &is))
         return;
-    }
-    runview_did(v, run, "go", once ? "" : "--no-stop");
-    runview_promise(v, run, RUNVIEW_TAKEN_BACK, false);
+    if (is.wish == WIRE_WISH_STOP_CELLS)
+        said = "the sweep goes on: further cells begin";
+    app_did(v->app, "go", &name, 1, "");
+    if (!cell)
+        runview_promise(v, run, said, false);
     if (run->own)
-        runview_answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e,
-                           RUNVIEW_TAKEN_BACK);
-    else /* the first one ends the pause */
-        runview_tell_other(v, run, once ? "go" : "go\ngo", RUNVIEW_TAKEN_BACK);
+        runview_answer_for(v, run, feed_wish_all(v->app->feed, run, WIRE_WISH_RUN, &e), &e, said);
+    else
+        runview_tell(v, run, cell ? is.name : NULL, wire_wish_line(WIRE_WISH_RUN), said);
 }
 
-void runview_take_stop_back(struct runview *v, struct feed_run *run)
+void runview_let_go(struct runview *v, struct feed_run *run)
 {
     runview_let_act(v, run, take_stop_back);
 }
@@ -143,7 +129,7 @@ static void take_back_if_asked(struct runview *v)
     struct feed_run *run = runview_run(v);
 
     if (runview_same_run(v) && runview_must_work(v, run) && feed_stops_later(v->app->feed, run))
-        runview_take_stop_back(v, run);
+        runview_let_go(v, run);
 }
 
 static void stop_run_again(void *user, int answer)
@@ -161,7 +147,7 @@ static void stop_full(void *user, int answer)
     struct feed_run *run = runview_run(v);
 
     if (answer == 0 && runview_same_run(v) && runview_must_work(v, run))
-        stop_with(v, run, WIRE_AFTER_STEP, "stopping; R goes on from its last checkpoint");
+        stop_with(v, run, WIRE_WISH_STOP, "stopping; R goes on from its last checkpoint");
 }
 
 static void stop_full_cell(void *user, int answer)
@@ -245,9 +231,7 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
         text_add(&question, " It waits for room on the disk.");
     else if (feed_stops_later(v->app->feed, run))
         text_add(&question, of_sweep ? " The sweep was told to stop already."
-                            : run->state == WIRE_PAUSED
-                                ? " It is paused, and stops after this epoch."
-                                : " It stops after this epoch already.");
+                                     : " It stops after this epoch already.");
     if (run->own && run->state != WIRE_WAITING)
         app_open(v->app, SCREEN_SETUP,
                  &(struct screen_request){.what = SCREEN_ADD_NEXT, .words = &question});

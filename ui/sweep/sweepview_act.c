@@ -55,16 +55,26 @@ void sweepview_let_act(struct sweepview *v, sweepview_deed *act)
     claim_machine(v->app, false, begin_going, g); /* what is paused keeps its process */
 }
 
-/* To what went on meanwhile it would be that a stop is taken back. */
+static void tell(struct sweepview *v, enum wire_wish wish, const char *said)
+{
+    if (v->own)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_WISH, .wish = wish});
+    else
+        sweepview_control(v, wire_wish_line(wish), said);
+}
+
+/* Also where it was told to stop. */
 static void let_go(struct sweepview *v)
 {
-    if (!is_paused(v))
+    enum wire_wish was = sweepview_is(v)->wish;
+
+    if (!is_paused(v) && !wire_wish_stops_later(was)) /* any more */
         return;
     sweepview_did(v, "go", "");
-    if (v->own)
-        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
-    else
-        sweepview_control(v, "go", "to go on");
+    tell(v, WIRE_WISH_RUN,
+         was == WIRE_WISH_STOP_EPOCH   ? "to go on after this epoch too"
+         : was == WIRE_WISH_STOP_CELLS ? "to begin further cells again"
+                                       : "to go on");
 }
 
 static void pause_sweep(struct sweepview *v)
@@ -76,30 +86,23 @@ static void pause_sweep(struct sweepview *v)
         return;
     }
     sweepview_did(v, "pause", "");
-    if (v->own)
-        sweepview_send(v, (struct wire_command){.kind = WIRE_PAUSE});
-    else
-        sweepview_control(v, "pause", "to pause");
+    tell(v, WIRE_WISH_PAUSE, "to pause");
 }
 
 /* ---- stops ---- */
 
 static void stop_with(struct sweepview *v, int answer)
 {
-    static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
-    static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
+    static const enum wire_wish wish[] = {WIRE_WISH_STOP_CELLS, WIRE_WISH_STOP_EPOCH,
+                                          WIRE_WISH_STOP};
     static const char *const said[] = {"to stop after the running cells; R takes that back",
                                        "to stop after this epoch; R takes that back",
                                        "to stop now; R goes on with it"};
     static const char *const options[] = {"--after-cells", "--after-epoch", ""};
 
     sweepview_did(v, "stop", options[answer]);
-    if (!v->own) {
-        sweepview_control(v, lines[answer], said[answer]);
-        return;
-    }
-    sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
-    if (answer < 2)
+    tell(v, wish[answer], said[answer]);
+    if (v->own && answer < 2)
         app_log_from(v->app, LOG_INFO, v->sweep->now->name,
                      answer == 0 ? "the sweep stops after the running cells"
                                  : "stopping after this epoch; R takes that back");
@@ -130,23 +133,9 @@ static void stop_chosen(void *user, int answer)
         sweepview_let_act(v, answer == 0 ? stop_after_cells : stop_after_epoch);
 }
 
-/* What is paused goes on with the first one. */
-static void take_stop_back(struct sweepview *v)
-{
-    bool once = wire_sweep_takes_back(sweepview_is(v));
-
-    sweepview_did(v, "go", once ? "" : "--no-stop");
-    for (int i = 0; v->own && i < (once ? 1 : 2); i++)
-        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
-    if (!v->own)
-        sweepview_control(v, once ? "go" : "go\ngo",
-                          sweepview_is(v)->after_epoch ? "to go on after this epoch too"
-                                                       : "to begin further cells again");
-}
-
 static bool will_stop(const struct sweepview *v)
 {
-    return wire_sweep_stops_later(sweepview_is(v));
+    return wire_wish_stops_later(sweepview_is(v)->wish);
 }
 
 static void other_stop_chosen(void *user, int answer)
@@ -161,7 +150,7 @@ static void other_stop_chosen(void *user, int answer)
         return;
     sweepview_merge(v);
     if (sweepview_works(v) && will_stop(v))
-        sweepview_let_act(v, take_stop_back);
+        sweepview_let_act(v, let_go);
 }
 
 /* Of a stop at the end of this epoch nothing but one at once is sooner. */
@@ -193,13 +182,11 @@ static void stop_sweep(struct sweepview *v)
         return;
     waits = wire_sweep_lacks_room(sweepview_is(v));
     stops = will_stop(v);
-    ends = stops && sweepview_is(v)->after_epoch;
+    ends = sweepview_is(v)->wish == WIRE_WISH_STOP_EPOCH;
     sweepview_remember_asked(v);
-    if (stops && !waits)
-        text_add(&question, is_paused(v) ? "It is paused, and " : "It ");
     text_add(&question, waits   ? "Stop this sweep? It waits for room on the disk."
-                        : ends  ? "stops after this epoch. Something else?"
-                        : stops ? "stops after the running cells. Something else?"
+                        : ends  ? "It stops after this epoch. Something else?"
+                        : stops ? "It stops after the running cells. Something else?"
                                 : "Stop this sweep? What has no result yet is kept for later.");
     if (v->own)
         app_open(v->app, SCREEN_SETUP,
@@ -312,10 +299,8 @@ static void go_on(struct sweepview *v)
 {
     bool lives = v->own || v->sweep->now->live;
 
-    if (lives && will_stop(v))
-        sweepview_let_act(v, take_stop_back);
-    else if (lives && is_paused(v))
-        pause_sweep(v); /* as p: that lets it go on */
+    if (lives && (will_stop(v) || is_paused(v)))
+        sweepview_let_act(v, let_go);
     else if (lives)
         app_say(v->app, GRID_DIM, RUNKEYS_AT_WORK);
     else if (live_sweep_open(v->sweep->now))

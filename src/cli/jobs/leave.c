@@ -97,9 +97,9 @@ static void add_sweep(struct works *w, struct wire *wire, const struct wire_swee
     if (work->told)
         return;
     free_cells(work);
-    work->after_cells = s->after_cells;
+    work->after_cells = s->wish == WIRE_WISH_STOP_CELLS;
     work->prepared = true;
-    if (s->after_cells)
+    if (work->after_cells)
         take_cells(work, wire);
 }
 
@@ -281,8 +281,7 @@ static void tell(struct work *w, struct wire *wire, struct engine *engine)
     if (w->told || !w->prepared)
         return;
     w->told = true;
-    send(wire, engine,
-         &(struct wire_command){.kind = WIRE_STOP, .run = w->number, .how = WIRE_HAND_OVER});
+    send(wire, engine, &(struct wire_command){.kind = WIRE_HAND_OVER, .run = w->number});
 }
 
 /* Until each has written a checkpoint and let go of its folder. What has no folder yet is waited for:

@@ -25,81 +25,117 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_MS 10000
-#define LOOK_MS 50
-#define NEXT_MS 2000 /* until the next cell of a sweep begins */
-#define BACK_MS 1000 /* until a stop that is not taken back stays */
+#define WAIT_MS  10000
+#define LOOK_MS  50
+#define NEXT_MS  2000 /* until the next cell of a sweep begins */
+#define HEARD_MS 1000 /* until a word that is not waited for is heard, where that is seen */
+struct word {         /* of a verb */
+    const char *verb, *line;
+    enum wire_wish wish;
+};
 
-static bool reached(const struct record_entry *entry, enum wire_state wanted)
+struct target { /* as it stood when it was told */
+    int code;   /* CLI_ON: it was told */
+    enum wire_wish before;
+    bool paused;
+};
+
+/* Of a stop that comes later nobody waits for the end. */
+static bool is_awaited(const struct word *w)
 {
-    if (entry->broken)
-        return false;
-    if (wanted == WIRE_STOPPED)
-        return wire_state_ended(entry->run.state) && !entry->live;
-    /* It may have ended by itself meanwhile. */
-    return entry->run.state == wanted || wire_state_ended(entry->run.state);
+    return !wire_wish_stops_later(w->wish);
 }
 
-/* Of what was paused, and is no more. */
-static void say_still_stops(bool after_cells, const char *name)
+static enum wire_state wanted(const struct word *w)
 {
-    cli_talk("it still stops after %s; chorus go %s%s again takes that back",
-             after_cells ? "the running cells" : "this epoch", name, again());
+    return wire_wish_stops(w->wish)     ? WIRE_STOPPED
+           : w->wish == WIRE_WISH_PAUSE ? WIRE_PAUSED
+                                        : WIRE_RUNNING;
+}
+
+/* It may have ended by itself meanwhile. */
+static bool reached(const struct record_entry *entry, const struct word *w)
+{
+    enum wire_wish wish;
+
+    if (entry->broken)
+        return false;
+    if (wire_wish_stops(w->wish) || wire_state_ended(entry->run.state))
+        return wire_state_ended(entry->run.state) && !entry->live;
+    if (entry->run.state != wanted(w))
+        return false;
+    (void)record_working_full(entry->folder, &wish);
+    return w->wish != WIRE_WISH_RUN || !wire_wish_stops(wish);
+}
+
+/* ": the stop after this epoch is cancelled", where one was still to come. */
+static void add_cancelled(const struct word *w, enum wire_wish before, struct text *out)
+{
+    if (w->wish == WIRE_WISH_RUN && wire_wish_stops(before))
+        text_addf(out, ": the %s is cancelled", wire_wish_words(before));
+}
+
+static int say_reached(const struct record_entry *entry, const struct word *w,
+                       enum wire_wish before)
+{
+    struct text name = {0}, cancelled = {0};
+    bool dead = entry->dead, stop = wire_wish_stops(w->wish);
+    int code = dead && !stop ? err_exit_code(ERR_FAILED) : 0;
+
+    text_add_clean(&name, entry->name);
+    if (entry->run.state == WIRE_RUNNING)
+        add_cancelled(w, before, &cancelled);
+    if (w->wish == WIRE_WISH_RUN && !dead && entry->run.state == WIRE_STOPPED)
+        code = control_refuse_idle(entry, w->verb); /* it had obeyed a stop before */
+    else if (dead && stop)
+        cli_talk("%s has no end in its files (was it killed, or is the disk full?): its "
+                 "process is gone; chorus resume %s%s %s",
+                 text_str(&name), text_str(&name), again(),
+                 record_has_checkpoint(entry->folder)
+                     ? "goes on from its last checkpoint"
+                     : "begins it again: it has no checkpoint yet");
+    else
+        cli_talk("%s is %s%s", text_str(&name),
+                 dead ? "dead: its process is gone" : wire_state_words(entry->run.state),
+                 text_str(&cancelled));
+    text_free(&name);
+    text_free(&cancelled);
+    return code;
 }
 
 /* Waits until the run's file shows that the line was obeyed. */
-static int wait_for(const char *folder, const char *line, enum wire_state wanted)
+static int wait_for(const char *folder, const struct word *w, enum wire_wish before)
 {
     struct record_entry entry;
     struct err e;
-    struct text name = {0};
-    bool there = false;
-    int code = 0;
+    int code = err_exit_code(ERR_FAILED);
 
-    for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
+    for (int waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
+        bool there;
+
         if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
             return cli_fail(&e);
-        there = reached(&entry, wanted);
+        there = reached(&entry, w);
         if (!there && !entry.live && !entry.broken) {
             record_free_entry(&entry);
             /* Ended between the two looks of one record_find, or its owner died. */
             if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
                 return cli_fail(&e);
-            there = reached(&entry, wanted) || entry.dead;
+            there = reached(&entry, w) || entry.dead;
         }
-        if (there) {
-            text_add_clean(&name, entry.name);
-            if (entry.dead && wanted == WIRE_STOPPED)
-                cli_talk("%s has no end in its files (was it killed, or is the disk full?): its "
-                         "process is gone; chorus resume %s%s %s",
-                         text_str(&name), text_str(&name), again(),
-                         record_has_checkpoint(folder)
-                             ? "goes on from its last checkpoint"
-                             : "begins it again: it has no checkpoint yet");
-            else
-                cli_talk("%s is %s", text_str(&name),
-                         entry.dead ? "dead: its process is gone"
-                                    : wire_state_words(entry.run.state));
-            if (!strcmp(line, "go") && !entry.dead &&
-                record_working_standing(folder) == RECORD_WORK_ENDS)
-                say_still_stops(false, text_str(&name));
-            if (entry.dead && wanted != WIRE_STOPPED)
-                code = err_exit_code(ERR_FAILED);
-        }
+        if (there)
+            code = say_reached(&entry, w, before);
         record_free_entry(&entry);
-        if (!there)
-            clock_sleep_ms(LOOK_MS);
+        if (there)
+            return code;
+        clock_sleep_ms(LOOK_MS);
     }
-    if (!there) {
-        cli_talk("chorus: the run was told, but has not answered within %d s", WAIT_MS / 1000);
-        code = err_exit_code(ERR_FAILED);
-    }
-    text_free(&name);
+    cli_talk("chorus: the run was told, but has not answered within %d s", WAIT_MS / 1000);
     return code;
 }
 
 /* Whether all cells of a sweep that somebody runs have come to this state. */
-static bool cells_reached(const char *name, enum wire_state wanted)
+static bool cells_reached(const char *name, const struct word *w)
 {
     struct record_ledger *ledger;
     struct record_cell *cells = NULL;
@@ -114,7 +150,7 @@ static bool cells_reached(const char *name, enum wire_state wanted)
         struct record_entry entry;
 
         if (cells[i].owned && record_read_entry(folder, &entry, NULL) == ERR_OK) {
-            all = reached(&entry, wanted);
+            all = reached(&entry, w);
             record_free_entry(&entry);
         }
         free(folder);
@@ -126,104 +162,120 @@ static bool cells_reached(const char *name, enum wire_state wanted)
 
 /* By what its own program tells, where that is seen; a cell that waits for room comes to
  * no pause, and from none. */
-static bool sweep_reached(const char *name, enum wire_state wanted, int waited)
+static bool sweep_reached(const char *name, const struct word *w, int waited)
 {
     struct wire_sweep_status is;
     bool full;
 
     if (!sweeps_live(name))
         return true;
-    if (wanted == WIRE_STOPPED)
+    if (wire_wish_stops(w->wish))
         return false;
     if (!sweeps_standing(name, &is))
-        return waited > 500 && cells_reached(name, wanted);
+        return waited > 500 && cells_reached(name, w);
     full = wire_sweep_lacks_room(&is);
-    if (wanted == WIRE_PAUSED)
+    if (w->wish == WIRE_WISH_PAUSE)
         return is.state == WIRE_PAUSED && (full || is.paused == is.running);
-    return is.state != WIRE_PAUSED && (!is.closing || waited > BACK_MS) &&
-           (full || (!wire_sweep_is_paused(&is) && cells_reached(name, wanted)));
+    return is.state != WIRE_PAUSED && !wire_sweep_closes(&is) &&
+           (full || (!wire_sweep_is_paused(&is) && cells_reached(name, w)));
 }
 
-static void say_sweep(const char *name, const char *shown, enum wire_state wanted)
+static int say_sweep(const char *name, const char *shown, const struct word *w,
+                     enum wire_wish before)
 {
     struct wire_sweep_status is = {.state = WIRE_STOPPED};
+    struct text cancelled = {0};
 
+    if (w->wish == WIRE_WISH_RUN && !sweeps_live(name))
+        return sweeps_refuse_idle(name);
     if (sweeps_live(name) && !sweeps_standing(name, &is))
-        is.state = wanted;
-    cli_talk("%s %s%s", shown, wire_sweep_lacks_room(&is) ? "" : "is ",
-             wire_sweep_words(&is, false));
-    if (wanted == WIRE_RUNNING && (is.after_cells || is.after_epoch))
-        say_still_stops(is.after_cells, shown);
+        is.state = wanted(w);
+    add_cancelled(w, before, &cancelled);
+    cli_talk("%s %s%s%s", shown, wire_sweep_lacks_room(&is) ? "" : "is ",
+             wire_sweep_words(&is, false), text_str(&cancelled));
+    text_free(&cancelled);
+    return 0;
 }
 
-/* CLI_ON: it was told, and is to be waited for. paused: whether it was until then. */
-static int tell_sweep(const char *name, const char *line, bool *paused)
+static struct target tell_sweep(const char *name, const struct word *w)
 {
+    struct target t = {0};
     struct wire_sweep_status is;
     struct err e;
 
-    if (!sweeps_live(name))
-        return sweeps_refuse_idle(name);
-    *paused = sweeps_standing(name, &is) && wire_sweep_is_paused(&is);
-    return sweeps_control(name, line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
+    if (!sweeps_live(name)) {
+        t.code = sweeps_refuse_idle(name);
+        return t;
+    }
+    if (sweeps_standing(name, &is))
+        t = (struct target){.before = is.wish, .paused = wire_sweep_is_paused(&is)};
+    t.code = sweeps_control(name, w->line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
+    return t;
 }
 
 /* Of a stop that comes later, to which what was paused goes on. */
-static void say_later(const char *shown, bool cells, bool paused)
+static void say_later(const char *name, const struct word *w, bool paused)
 {
+    struct text shown = {0};
+
+    text_add_clean(&shown, name);
     if (!paused)
-        cli_talk("%s will stop after %s", shown, cells ? "the running cells" : "this epoch");
-    else if (cells)
+        cli_talk("%s will %s", text_str(&shown), wire_wish_words(w->wish));
+    else if (w->wish == WIRE_WISH_STOP_CELLS)
         cli_talk(
             "%s is no longer paused: its running cells go on to their ends, and no further one "
             "begins",
-            shown);
+            text_str(&shown));
     else
         cli_talk("%s is no longer paused: it goes on to the end of this epoch and stops there",
-                 shown);
+                 text_str(&shown));
+    text_free(&shown);
 }
 
-static int await_sweep(const char *name, const char *line, enum wire_state wanted, bool wait,
-                       bool paused)
+/* Who is told next, or what, does not overtake it. */
+static void wait_until_heard(const char *sweep, const char *folder, const struct word *w)
+{
+    struct wire_sweep_status is = {0};
+
+    for (int waited = 0; is.wish != w->wish && waited < HEARD_MS; waited += LOOK_MS) {
+        clock_sleep_ms(LOOK_MS);
+        if (sweep && !sweeps_standing(sweep, &is))
+            return;
+        if (!sweep)
+            (void)record_working_full(folder, &is.wish);
+    }
+}
+
+static int await_sweep(const char *name, const struct word *w, const struct target *t)
 {
     struct text shown = {0};
-    bool there = !wait;
+    bool there = false;
+    int code = err_exit_code(ERR_FAILED);
 
+    if (!is_awaited(w)) {
+        wait_until_heard(name, NULL, w);
+        say_later(name, w, t->paused);
+        return 0;
+    }
     text_add_clean(&shown, name);
     for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
         clock_sleep_ms(LOOK_MS);
-        there = sweep_reached(name, wanted, waited);
+        there = sweep_reached(name, w, waited);
     }
-    if (!there)
+    if (there)
+        code = say_sweep(name, text_str(&shown), w, t->before);
+    else
         cli_talk("chorus: the sweep %s was told, but has not answered within %d s",
                  text_str(&shown), WAIT_MS / 1000);
-    else if (!wait)
-        say_later(text_str(&shown), !strcmp(line, "stop cells"), paused);
-    else
-        say_sweep(name, text_str(&shown), wanted);
     text_free(&shown);
-    return there ? 0 : err_exit_code(ERR_FAILED);
+    return code;
 }
 
-static int send_to_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
+static int send_to_sweep(const char *name, const struct word *w)
 {
-    bool paused = false;
-    int code = tell_sweep(name, line, &paused);
+    struct target t = tell_sweep(name, w);
 
-    return code == CLI_ON ? await_sweep(name, line, wanted, wait, paused) : code;
-}
-
-static int say_after_epoch(const struct record_entry *entry)
-{
-    struct text name = {0};
-
-    text_add_clean(&name, entry->name);
-    cli_talk(entry->run.state == WIRE_PAUSED
-                 ? "%s is no longer paused: it goes on to the end of this epoch and stops there"
-                 : "%s will stop after this epoch",
-             text_str(&name));
-    text_free(&name);
-    return 0;
+    return t.code == CLI_ON ? await_sweep(name, w, &t) : t.code;
 }
 
 /* CLI_ON: a sweep is at work that can go on without this run. */
@@ -245,39 +297,41 @@ static int check_skip(const struct record_entry *entry)
     return code;
 }
 
-/* CLI_ON: it was told, and is to be waited for. */
-static int tell(const struct record_entry *entry, const char *line, enum wire_state wanted)
+/* It is told in any case: it may have heard another word that it has not obeyed yet. */
+static struct target tell(const struct record_entry *entry, const struct word *w)
 {
+    struct target t = {.paused = entry->run.state == WIRE_PAUSED};
     struct text name = {0};
     struct err e;
 
-    if (!entry->live || entry->broken)
-        return control_refuse_idle(entry, wanted == WIRE_STOPPED  ? "stop"
-                                          : wanted == WIRE_PAUSED ? "pause"
-                                                                  : "go");
-    if (!strcmp(line, "skip") && check_skip(entry) != CLI_ON)
-        return err_exit_code(ERR_INPUT);
-    if (wanted != WIRE_STOPPED && entry->run.state == wanted) {
-        if (wanted == WIRE_RUNNING && record_control(entry->folder, line, &e) != ERR_OK)
-            return cli_fail(&e);
-        text_add_clean(&name, entry->name);
-        cli_talk("%s is %s already%s", text_str(&name), wire_state_name(wanted),
-                 wanted == WIRE_RUNNING
-                     ? "; a stop --after-epoch, if it was told one, is taken back"
-                     : "");
-        text_free(&name);
-        return 0;
+    if (!entry->live || entry->broken) {
+        t.code = control_refuse_idle(entry, w->verb);
+        return t;
     }
-    if (record_control(entry->folder, line, &e) != ERR_OK)
-        return cli_fail(&e);
-    control_say_of_cell(entry, line);
-    return CLI_ON;
+    if (!strcmp(w->line, "skip") && check_skip(entry) != CLI_ON) {
+        t.code = err_exit_code(ERR_INPUT);
+        return t;
+    }
+    (void)record_working_full(entry->folder, &t.before);
+    t.code = record_control(entry->folder, w->line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
+    if (t.code == CLI_ON && entry->run.state == wanted(w) && !wire_wish_stops(t.before)) {
+        text_add_clean(&name, entry->name);
+        cli_talk("%s is %s already", text_str(&name), wire_state_name(entry->run.state));
+        text_free(&name);
+        t.code = 0;
+    } else if (t.code == CLI_ON) {
+        control_say_of_cell(entry, w->line);
+    }
+    return t;
 }
 
-static int await(const struct record_entry *entry, const char *line, enum wire_state wanted,
-                 bool wait)
+static int await(const struct record_entry *entry, const struct word *w, const struct target *t)
 {
-    return wait ? wait_for(entry->folder, line, wanted) : say_after_epoch(entry);
+    if (is_awaited(w))
+        return wait_for(entry->folder, w, t->before);
+    wait_until_heard(NULL, entry->folder, w);
+    say_later(entry->name, w, t->paused);
+    return 0;
 }
 
 /* Between two cells of a sweep the newest run is one that has ended: the next one is meant. */
@@ -293,19 +347,19 @@ static enum err_code find_run(const char *run, struct record_entry *entry, struc
     }
 }
 
-static int send_to_run(const char *run, const char *line, enum wire_state wanted, bool wait)
+static int send_to_run(const char *run, const struct word *w)
 {
     struct record_entry entry;
+    struct target t;
     struct err e;
-    int code;
 
     if (find_run(run, &entry, &e) != ERR_OK)
         return cli_fail(&e);
-    code = tell(&entry, line, wanted);
-    if (code == CLI_ON)
-        code = await(&entry, line, wanted, wait);
+    t = tell(&entry, w);
+    if (t.code == CLI_ON)
+        t.code = await(&entry, w, &t);
     record_free_entry(&entry);
-    return code;
+    return t.code;
 }
 
 static int refuse_all_idle(const struct record_entry *list, size_t n)
@@ -328,12 +382,13 @@ static int refuse_all_idle(const struct record_entry *list, size_t n)
 
 /* Those that somebody computes among the runs that the words choose. All are told before the first one
  * is waited for. */
-static int send_to_all(int count, char **words, const char *line, enum wire_state wanted, bool wait)
+static int send_to_all(int count, char **words, const struct word *w)
 {
     struct record_entry *list, now;
     size_t n, live = 0;
     struct err e;
-    int code = 0, one, *told;
+    struct target *told;
+    int code = 0, one;
 
     if (cli_find_runs(count, words, &list, &n, &e) != ERR_OK)
         return cli_fail(&e);
@@ -342,13 +397,13 @@ static int send_to_all(int count, char **words, const char *line, enum wire_stat
         if (!record_is_owned(list[i].folder) ||
             record_read_entry(list[i].folder, &now, NULL) != ERR_OK)
             continue;
-        told[i] = tell(&now, line, wanted);
-        code = told[i] > 0 ? told[i] : code;
+        told[i] = tell(&now, w);
+        code = told[i].code > 0 ? told[i].code : code;
         live++;
         record_free_entry(&now);
     }
     for (size_t i = 0; i < n; i++) {
-        one = told[i] == CLI_ON ? await(&list[i], line, wanted, wait) : 0;
+        one = told[i].code == CLI_ON ? await(&list[i], w, &told[i]) : 0;
         code = one ? one : code;
     }
     if (!live)
@@ -367,12 +422,11 @@ static bool has_filter(int count, char **words)
 }
 
 /* Names of sweeps mean the whole sweeps; the runs are told, and waited for, before a sweep is. */
-static int send_to_each(int count, char **words, const char *line, enum wire_state wanted,
-                        bool wait)
+static int send_to_each(int count, char **words, const struct word *w)
 {
     char(*sweep)[128] = mem_new((size_t)count, sizeof *sweep);
     char **run = mem_new((size_t)count, sizeof *run);
-    bool *paused = mem_new((size_t)count, sizeof *paused);
+    struct target *told = mem_new((size_t)count, sizeof *told);
     int sweeps = 0, runs = 0, code = 0, one;
 
     for (int i = 0; i < count; i++) {
@@ -380,21 +434,22 @@ static int send_to_each(int count, char **words, const char *line, enum wire_sta
             run[runs++] = words[i];
             continue;
         }
-        one = tell_sweep(sweep[sweeps], line, &paused[sweeps]);
+        told[sweeps] = tell_sweep(sweep[sweeps], w);
+        one = told[sweeps].code;
         code = one == CLI_ON ? code : one;
         sweeps += one == CLI_ON;
     }
     if (runs) {
-        one = send_to_all(runs, run, line, wanted, wait);
+        one = send_to_all(runs, run, w);
         code = one ? one : code;
     }
     for (int i = 0; i < sweeps; i++) {
-        one = await_sweep(sweep[i], line, wanted, wait, paused[i]);
+        one = await_sweep(sweep[i], w, &told[i]);
         code = one ? one : code;
     }
     free(sweep);
     free(run);
-    free(paused);
+    free(told);
     return code;
 }
 
@@ -416,22 +471,31 @@ static int each_once(int count, char **words)
 
 /* A word alone names one run or one sweep. Among what several name a filter chooses: of a sweep the
  * cells that pass. */
-static int send(int count, char **words, const char *line, enum wire_state wanted, bool wait)
+static int send(int count, char **words, const struct word *w)
 {
     char sweep[128];
 
     count = each_once(count, words);
     if (has_filter(count, words) || (count == 1 && !strcmp(words[0], "@all")))
-        return send_to_all(count, words, line, wanted, wait);
+        return send_to_all(count, words, w);
     if (count > 1)
-        return send_to_each(count, words, line, wanted, wait);
-    return sweeps_find(words[0], sweep) ? send_to_sweep(sweep, line, wanted, wait)
-                                        : send_to_run(words[0], line, wanted, wait);
+        return send_to_each(count, words, w);
+    return sweeps_find(words[0], sweep) ? send_to_sweep(sweep, w) : send_to_run(words[0], w);
 }
 
 static int need_run(int argc, char **argv)
 {
     return argc > 1 ? CLI_ON : cli_refuse("%s needs a RUN, such as @ for the newest", argv[0]);
+}
+
+static int say(const struct cli_usage *usage, int argc, char **argv, enum wire_wish wish)
+{
+    struct word w = {argv[0], wire_wish_line(wish), wish};
+    int code = cli_options(usage, NULL, &argc, argv);
+
+    if (code == CLI_ON)
+        code = need_run(argc, argv);
+    return code == CLI_ON ? send(argc - 1, argv + 1, &w) : code;
 }
 
 int cli_pause(int argc, char **argv)
@@ -442,46 +506,19 @@ int cli_pause(int argc, char **argv)
         "  chorus pause @        the newest run; where that is a cell of a sweep, the cell alone\n"
         "  chorus pause board    a whole sweep\n"
         "  chorus pause model=cnn lr=0.1   all that compute and pass these filters (`chorus ls --help`)\n"};
-    int code = cli_options(&usage, NULL, &argc, argv);
 
-    if (code == CLI_ON)
-        code = need_run(argc, argv);
-    return code == CLI_ON ? send(argc - 1, argv + 1, "pause", WIRE_PAUSED, true) : code;
+    return say(&usage, argc, argv, WIRE_WISH_PAUSE);
 }
 
 int cli_go(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "go RUN, SWEEP or FILTER... [--no-stop]",
-        "Lets a paused run or sweep of this or another process go on.",
-        "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
-        "the sweep's.\n"
-        "Where nothing is paused it takes a stop --after-epoch back, and of a sweep a stop "
-        "--after-cells.\n"};
-    bool no_stop = false;
-    const struct cli_option options[] = {
-        {"--no-stop", NULL, "takes such a stop back also of what is paused", &no_stop},
-        {NULL, NULL, NULL, NULL},
-    };
-    int code = cli_options(&usage, options, &argc, argv);
+        "go RUN, SWEEP or FILTER...",
+        "Lets a run or sweep of this or another process go on, and cancels a stop that is still to come.",
+        "A sweep's name lets all its cells go on, also those that were paused alone.\n"
+        "What has stopped goes on with `chorus resume`.\n"};
 
-    if (code == CLI_ON)
-        code = need_run(argc, argv);
-    /* the first one ends the pause */
-    return code == CLI_ON ? send(argc - 1, argv + 1, no_stop ? "go\ngo" : "go", WIRE_RUNNING, true)
-                          : code;
-}
-
-/* The line of RUN/control for one of the options, of which there may be one. NULL: several. */
-static const char *line_of_stop(bool epoch, bool now, bool cells, bool skip)
-{
-    if (epoch + now + cells + skip > 1)
-        return NULL;
-    return epoch   ? "stop epoch"
-           : now   ? "stop now"
-           : cells ? "stop cells"
-           : skip  ? "skip"
-                   : "stop step";
+    return say(&usage, argc, argv, WIRE_WISH_RUN);
 }
 
 int cli_stop(int argc, char **argv)
@@ -506,7 +543,7 @@ int cli_stop(int argc, char **argv)
          &skip},
         {NULL, NULL, NULL, NULL},
     };
-    const char *line;
+    struct word w = {.verb = "stop"};
     char name[128];
     int code = cli_options(&usage, options, &argc, argv);
 
@@ -517,8 +554,7 @@ int cli_stop(int argc, char **argv)
         code = need_run(argc, argv);
     if (code != CLI_ON)
         return code;
-    line = line_of_stop(epoch, now, cells, skip);
-    if (!line)
+    if (epoch + now + cells + skip > 1)
         return cli_refuse("stop takes one of --after-epoch, --now, --after-cells and --skip, not "
                           "both");
     for (int i = 1; i < argc && (cells || skip); i++) {
@@ -530,5 +566,10 @@ int cli_stop(int argc, char **argv)
             return cli_refuse("--skip is for one run of a sweep (chorus ls names them), or for "
                               "cells by their values: --skip lr=0.1");
     }
-    return send(argc - 1, argv + 1, line, WIRE_STOPPED, !epoch && !cells);
+    w.wish = epoch   ? WIRE_WISH_STOP_EPOCH
+             : now   ? WIRE_WISH_STOP_NOW
+             : cells ? WIRE_WISH_STOP_CELLS
+                     : WIRE_WISH_STOP;
+    w.line = skip ? "skip" : wire_wish_line(w.wish);
+    return send(argc - 1, argv + 1, &w);
 }
