@@ -326,6 +326,38 @@ TEST(lines_in_control_are_obeyed)
     kit_end(&k);
 }
 
+TEST(who_leaves_after_the_epoch_changes_no_wish)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    uint32_t number;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    kit_hold(&k, (struct fake_script){0}, 8);
+    kit_spec(&k, &s, NULL);
+    number = kit_start(&k, &s);
+    wait_state(&k, number, WIRE_RUNNING, &status);
+    kit_wish(&k, number, WIRE_WISH_PAUSE);
+    wait_state(&k, number, WIRE_PAUSED, &status);
+    CHECK(!status.closing);
+    kit_send(&k, WIRE_LEAVE, 0);
+    wait_state(&k, number, WIRE_RUNNING, &status); /* to the end of its epoch */
+    CHECK(status.wish == WIRE_WISH_PAUSE && status.closing);
+    kit_send(&k, WIRE_STAY, 0);
+    wait_state(&k, number, WIRE_PAUSED, &status); /* as it was */
+    CHECK(status.wish == WIRE_WISH_PAUSE && !status.closing);
+    kit_send(&k, WIRE_LEAVE, 0);
+    wait_state(&k, number, WIRE_RUNNING, &status);
+    kit_let_go(&k, "");
+    wait_state(&k, number, WIRE_STOPPED, &status);
+    CHECK_INT(status.wish, WIRE_WISH_PAUSE);
+    CHECK_HAS(status.reason, "after epoch ");
+    CHECK_INT(status.step % 6, 0);
+    kit_end(&k);
+}
+
 TEST(a_run_has_one_owner)
 {
     struct kit k, other;
