@@ -98,7 +98,7 @@ CHORUS_FAKE_SCRIPT="stuck=45 stuck_file=$PWD/gate" exits 0 "$CHORUS" run tiny.in
 until_true 60 eval 'has_rows pair/2*/epochs.csv 1'
 column pair/2* pid >back.pid
 exits 0 "$CHORUS" stop pair --after-epoch --results pair
-until_true 20 grep -qs '^sweep 1 1 2 ' "$CHORUS_CACHE"/working/* # it has heard of it
+until_true 20 grep -qs '^sweep 1 0 3 ' "$CHORUS_CACHE"/working/* # it has heard of it
 exits 0 "$CHORUS" go pair --results pair
 check "so does that of a sweep" grep -q "^pair is running: the stop after this epoch is cancelled$" err
 : >gate

@@ -25,20 +25,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_MS  10000
-#define LOOK_MS  50
-#define NEXT_MS  2000 /* until the next cell of a sweep begins */
-#define HEARD_MS 1000 /* until a word that is not waited for is heard, where that is seen */
-struct word {         /* of a verb */
+#define WAIT_MS    10000
+#define WAIT_WORDS "10 s"
+#define LOOK_MS    50
+#define NEXT_MS    2000 /* until the next cell of a sweep begins */
+#define HEARD_MS   1000 /* until a word that is not waited for is heard, where that is seen */
+struct word {           /* of a verb */
     const char *verb, *line;
     enum wire_wish wish;
 };
 
-struct target { /* as it stood when it was told */
+struct target { /* a run or a sweep, and how it stood when it was told */
+    char *run;  /* its folder; NULL: it is a sweep */
+    char *name; /* of either */
     int code;   /* CLI_ON: it was told */
     enum wire_wish before;
     bool paused;
 };
+
+struct targets {
+    struct target *list;
+    size_t n, room;
+};
+
+static void add_target(struct targets *t, const char *run, const char *name)
+{
+    t->list = mem_grow(t->list, &t->room, t->n + 1, sizeof *t->list);
+    t->list[t->n++] = (struct target){.run = run ? mem_text(run) : NULL, .name = mem_text(name)};
+}
+
+static void free_targets(struct targets *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->list[i].run);
+        free(t->list[i].name);
+    }
+    free(t->list);
+}
 
 /* Of a stop that comes later nobody waits for the end. */
 static bool is_awaited(const struct word *w)
@@ -75,6 +98,15 @@ static void add_cancelled(const struct word *w, enum wire_wish before, struct te
         text_addf(out, ": the %s is cancelled", wire_wish_words(before));
 }
 
+static void say(const char *before, const char *name, const char *behind, const char *last)
+{
+    struct text clean = {0};
+
+    text_add_clean(&clean, name);
+    cli_talk("%s%s%s%s", before, text_str(&clean), behind, last);
+    text_free(&clean);
+}
+
 static int say_reached(const struct record_entry *entry, const struct word *w,
                        enum wire_wish before)
 {
@@ -103,34 +135,23 @@ static int say_reached(const struct record_entry *entry, const struct word *w,
     return code;
 }
 
-/* Waits until the run's file shows that the line was obeyed. */
-static int wait_for(const char *folder, const struct word *w, enum wire_wish before)
+/* CLI_ON: its file does not show yet that the word was obeyed. */
+static int look_at_run(const struct target *t, const struct word *w)
 {
     struct record_entry entry;
     struct err e;
-    int code = err_exit_code(ERR_FAILED);
+    int code = CLI_ON;
 
-    for (int waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
-        bool there;
-
-        if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
+    /* Once more where it ended between the two looks of one record_find, or its owner died. */
+    for (int look = 0; code == CLI_ON && look < 2; look++) {
+        if (record_find(cli_results(), t->run, &entry, &e) != ERR_OK)
             return cli_fail(&e);
-        there = reached(&entry, w);
-        if (!there && !entry.live && !entry.broken) {
-            record_free_entry(&entry);
-            /* Ended between the two looks of one record_find, or its owner died. */
-            if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
-                return cli_fail(&e);
-            there = reached(&entry, w) || entry.dead;
-        }
-        if (there)
-            code = say_reached(&entry, w, before);
+        if (reached(&entry, w) || (look && entry.dead))
+            code = say_reached(&entry, w, t->before);
+        else if (entry.live || entry.broken)
+            look = 2;
         record_free_entry(&entry);
-        if (there)
-            return code;
-        clock_sleep_ms(LOOK_MS);
     }
-    cli_talk("chorus: the run was told, but has not answered within %d s", WAIT_MS / 1000);
     return code;
 }
 
@@ -180,102 +201,56 @@ static bool sweep_reached(const char *name, const struct word *w, int waited)
            (full || (!wire_sweep_is_paused(&is) && cells_reached(name, w)));
 }
 
-static int say_sweep(const char *name, const char *shown, const struct word *w,
-                     enum wire_wish before)
+static int look_at_sweep(const struct target *t, const struct word *w, int waited)
 {
     struct wire_sweep_status is = {.state = WIRE_STOPPED};
-    struct text cancelled = {0};
+    struct text shown = {0};
 
-    if (w->wish == WIRE_WISH_RUN && !sweeps_live(name))
-        return sweeps_refuse_idle(name);
-    if (sweeps_live(name) && !sweeps_standing(name, &is))
+    if (!sweep_reached(t->name, w, waited))
+        return CLI_ON;
+    if (w->wish == WIRE_WISH_RUN && !sweeps_live(t->name))
+        return sweeps_refuse_idle(t->name);
+    if (sweeps_live(t->name) && !sweeps_standing(t->name, &is))
         is.state = wanted(w);
-    add_cancelled(w, before, &cancelled);
-    cli_talk("%s %s%s%s", shown, wire_sweep_lacks_room(&is) ? "" : "is ",
-             wire_sweep_words(&is, false), text_str(&cancelled));
-    text_free(&cancelled);
+    text_add_clean(&shown, t->name);
+    text_addf(&shown, " %s%s", wire_sweep_lacks_room(&is) ? "" : "is ",
+              wire_sweep_words(&is, false));
+    add_cancelled(w, t->before, &shown);
+    cli_talk("%s", text_str(&shown));
+    text_free(&shown);
     return 0;
 }
 
-static struct target tell_sweep(const char *name, const struct word *w)
+static int tell_sweep(struct target *t, const struct word *w)
 {
-    struct target t = {0};
     struct wire_sweep_status is;
     struct err e;
 
-    if (!sweeps_live(name)) {
-        t.code = sweeps_refuse_idle(name);
-        return t;
+    if (!sweeps_live(t->name))
+        return sweeps_refuse_idle(t->name);
+    if (sweeps_standing(t->name, &is)) {
+        t->before = is.wish;
+        t->paused = wire_sweep_is_paused(&is);
     }
-    if (sweeps_standing(name, &is))
-        t = (struct target){.before = is.wish, .paused = wire_sweep_is_paused(&is)};
-    t.code = sweeps_control(name, w->line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
-    return t;
+    return sweeps_control(t->name, w->line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
 }
 
 /* Of a stop that comes later, to which what was paused goes on. */
-static void say_later(const char *name, const struct word *w, bool paused)
+static void say_later(const struct target *t, const struct word *w)
 {
     struct text shown = {0};
 
-    text_add_clean(&shown, name);
-    if (!paused)
-        cli_talk("%s will %s", text_str(&shown), wire_wish_words(w->wish));
+    text_add_clean(&shown, t->name);
+    if (!t->paused)
+        text_addf(&shown, " will %s", wire_wish_words(w->wish));
     else if (w->wish == WIRE_WISH_STOP_CELLS)
-        cli_talk(
-            "%s is no longer paused: its running cells go on to their ends, and no further one "
-            "begins",
-            text_str(&shown));
+        text_add(&shown, " is no longer paused: its running cells go on to their ends, and no "
+                         "further one begins");
     else
-        cli_talk("%s is no longer paused: it goes on to the end of this epoch and stops there",
-                 text_str(&shown));
+        text_add(&shown,
+                 " is no longer paused: it goes on to the end of this epoch and stops there");
+    cli_talk("%s", text_str(&shown));
     text_free(&shown);
-}
-
-/* Who is told next, or what, does not overtake it. */
-static void wait_until_heard(const char *sweep, const char *folder, const struct word *w)
-{
-    struct wire_sweep_status is = {0};
-
-    for (int waited = 0; is.wish != w->wish && waited < HEARD_MS; waited += LOOK_MS) {
-        clock_sleep_ms(LOOK_MS);
-        if (sweep && !sweeps_standing(sweep, &is))
-            return;
-        if (!sweep)
-            (void)record_working_full(folder, &is.wish);
-    }
-}
-
-static int await_sweep(const char *name, const struct word *w, const struct target *t)
-{
-    struct text shown = {0};
-    bool there = false;
-    int code = err_exit_code(ERR_FAILED);
-
-    if (!is_awaited(w)) {
-        wait_until_heard(name, NULL, w);
-        say_later(name, w, t->paused);
-        return 0;
-    }
-    text_add_clean(&shown, name);
-    for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
-        clock_sleep_ms(LOOK_MS);
-        there = sweep_reached(name, w, waited);
-    }
-    if (there)
-        code = say_sweep(name, text_str(&shown), w, t->before);
-    else
-        cli_talk("chorus: the sweep %s was told, but has not answered within %d s",
-                 text_str(&shown), WAIT_MS / 1000);
-    text_free(&shown);
-    return code;
-}
-
-static int send_to_sweep(const char *name, const struct word *w)
-{
-    struct target t = tell_sweep(name, w);
-
-    return t.code == CLI_ON ? await_sweep(name, w, &t) : t.code;
 }
 
 /* CLI_ON: a sweep is at work that can go on without this run. */
@@ -298,40 +273,73 @@ static int check_skip(const struct record_entry *entry)
 }
 
 /* It is told in any case: it may have heard another word that it has not obeyed yet. */
-static struct target tell(const struct record_entry *entry, const struct word *w)
+static int tell_entry(const struct record_entry *entry, struct target *t, const struct word *w)
 {
-    struct target t = {.paused = entry->run.state == WIRE_PAUSED};
-    struct text name = {0};
     struct err e;
 
-    if (!entry->live || entry->broken) {
-        t.code = control_refuse_idle(entry, w->verb);
-        return t;
-    }
-    if (!strcmp(w->line, "skip") && check_skip(entry) != CLI_ON) {
-        t.code = err_exit_code(ERR_INPUT);
-        return t;
-    }
-    (void)record_working_full(entry->folder, &t.before);
-    t.code = record_control(entry->folder, w->line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
-    if (t.code == CLI_ON && entry->run.state == wanted(w) && !wire_wish_stops(t.before)) {
-        text_add_clean(&name, entry->name);
-        cli_talk("%s is %s already", text_str(&name), wire_state_name(entry->run.state));
-        text_free(&name);
-        t.code = 0;
-    } else if (t.code == CLI_ON) {
+    if (!entry->live || entry->broken)
+        return control_refuse_idle(entry, w->verb);
+    if (!strcmp(w->line, "skip") && check_skip(entry) != CLI_ON)
+        return err_exit_code(ERR_INPUT);
+    t->paused = entry->run.state == WIRE_PAUSED;
+    (void)record_working_full(t->run, &t->before);
+    if (record_control(t->run, w->line, &e) != ERR_OK)
+        return cli_fail(&e);
+    if (entry->run.state != wanted(w) || wire_wish_stops(t->before)) {
         control_say_of_cell(entry, w->line);
+        return CLI_ON;
     }
-    return t;
+    say("", t->name, wanted(w) == WIRE_PAUSED ? " is paused" : " is running", " already");
+    return 0;
 }
 
-static int await(const struct record_entry *entry, const struct word *w, const struct target *t)
+static int tell(struct target *t, const struct word *w)
 {
-    if (is_awaited(w))
-        return wait_for(entry->folder, w, t->before);
-    wait_until_heard(NULL, entry->folder, w);
-    say_later(entry->name, w, t->paused);
-    return 0;
+    struct record_entry entry;
+    struct err e;
+    int code;
+
+    if (!t->run)
+        return tell_sweep(t, w);
+    if (record_read_entry(t->run, &entry, &e) != ERR_OK)
+        return cli_fail(&e);
+    code = tell_entry(&entry, t, w);
+    record_free_entry(&entry);
+    return code;
+}
+
+/* What is said next, to whomever, does not overtake it. */
+static void wait_until_heard(const struct target *t, const struct word *w)
+{
+    struct wire_sweep_status is = {0};
+
+    for (int waited = 0; is.wish != w->wish && waited < HEARD_MS; waited += LOOK_MS) {
+        clock_sleep_ms(LOOK_MS);
+        if (t->run)
+            (void)record_working_full(t->run, &is.wish);
+        else if (!sweeps_standing(t->name, &is))
+            return;
+    }
+}
+
+static int await(const struct target *t, const struct word *w)
+{
+    int code = CLI_ON;
+
+    if (!is_awaited(w)) {
+        wait_until_heard(t, w);
+        say_later(t, w);
+        return 0;
+    }
+    for (int waited = 0; code == CLI_ON && waited < WAIT_MS; waited += LOOK_MS) {
+        clock_sleep_ms(LOOK_MS);
+        code = t->run ? look_at_run(t, w) : look_at_sweep(t, w, waited);
+    }
+    if (code != CLI_ON)
+        return code;
+    say(t->run ? "chorus: the run" : "chorus: the sweep ", t->run ? "" : t->name,
+        " was told, but has not answered within ", WAIT_WORDS);
+    return err_exit_code(ERR_FAILED);
 }
 
 /* Between two cells of a sweep the newest run is one that has ended: the next one is meant. */
@@ -345,21 +353,6 @@ static enum err_code find_run(const char *run, struct record_entry *entry, struc
         record_free_entry(entry);
         clock_sleep_ms(LOOK_MS);
     }
-}
-
-static int send_to_run(const char *run, const struct word *w)
-{
-    struct record_entry entry;
-    struct target t;
-    struct err e;
-
-    if (find_run(run, &entry, &e) != ERR_OK)
-        return cli_fail(&e);
-    t = tell(&entry, w);
-    if (t.code == CLI_ON)
-        t.code = await(&entry, w, &t);
-    record_free_entry(&entry);
-    return t.code;
 }
 
 static int refuse_all_idle(const struct record_entry *list, size_t n)
@@ -380,37 +373,34 @@ static int refuse_all_idle(const struct record_entry *list, size_t n)
     return code;
 }
 
-/* Those that somebody computes among the runs that the words choose. All are told before the first one
- * is waited for. */
-static int send_to_all(int count, char **words, const struct word *w)
+/* Those that somebody computes among the runs that the words choose. */
+static int choose_runs(int count, char **words, struct targets *t)
 {
-    struct record_entry *list, now;
-    size_t n, live = 0;
+    struct record_entry *list;
+    size_t n, before = t->n;
     struct err e;
-    struct target *told;
-    int code = 0, one;
+    int code;
 
     if (cli_find_runs(count, words, &list, &n, &e) != ERR_OK)
         return cli_fail(&e);
-    told = mem_new(n + 1, sizeof *told);
-    for (size_t i = 0; i < n; i++) {
-        if (!record_is_owned(list[i].folder) ||
-            record_read_entry(list[i].folder, &now, NULL) != ERR_OK)
-            continue;
-        told[i] = tell(&now, w);
-        code = told[i].code > 0 ? told[i].code : code;
-        live++;
-        record_free_entry(&now);
-    }
-    for (size_t i = 0; i < n; i++) {
-        one = told[i].code == CLI_ON ? await(&list[i], w, &told[i]) : 0;
-        code = one ? one : code;
-    }
-    if (!live)
-        code = refuse_all_idle(list, n);
-    free(told);
+    for (size_t i = 0; i < n; i++)
+        if (record_is_owned(list[i].folder))
+            add_target(t, list[i].folder, list[i].name);
+    code = t->n > before ? 0 : refuse_all_idle(list, n);
     record_free_list(list, n);
     return code;
+}
+
+static int choose_run(char *word, struct targets *t)
+{
+    struct record_entry entry;
+    struct err e;
+
+    if (find_run(word, &entry, &e) != ERR_OK)
+        return cli_fail(&e);
+    add_target(t, entry.folder, entry.name);
+    record_free_entry(&entry);
+    return 0;
 }
 
 static bool has_filter(int count, char **words)
@@ -419,38 +409,6 @@ static bool has_filter(int count, char **words)
         if (record_filter_is(words[i]))
             return true;
     return false;
-}
-
-/* Names of sweeps mean the whole sweeps; the runs are told, and waited for, before a sweep is. */
-static int send_to_each(int count, char **words, const struct word *w)
-{
-    char(*sweep)[128] = mem_new((size_t)count, sizeof *sweep);
-    char **run = mem_new((size_t)count, sizeof *run);
-    struct target *told = mem_new((size_t)count, sizeof *told);
-    int sweeps = 0, runs = 0, code = 0, one;
-
-    for (int i = 0; i < count; i++) {
-        if (!sweeps_find(words[i], sweep[sweeps])) {
-            run[runs++] = words[i];
-            continue;
-        }
-        told[sweeps] = tell_sweep(sweep[sweeps], w);
-        one = told[sweeps].code;
-        code = one == CLI_ON ? code : one;
-        sweeps += one == CLI_ON;
-    }
-    if (runs) {
-        one = send_to_all(runs, run, w);
-        code = one ? one : code;
-    }
-    for (int i = 0; i < sweeps; i++) {
-        one = await_sweep(sweep[i], w, &told[i]);
-        code = one ? one : code;
-    }
-    free(sweep);
-    free(run);
-    free(told);
-    return code;
 }
 
 /* Who names the same twice means it once. */
@@ -470,17 +428,41 @@ static int each_once(int count, char **words)
 }
 
 /* A word alone names one run or one sweep. Among what several name a filter chooses: of a sweep the
- * cells that pass. */
+ * cells that pass. Runs are waited for before sweeps. */
+static int choose(int count, char **words, struct targets *t)
+{
+    bool filter = has_filter(count, words) || (count == 1 && !strcmp(words[0], "@all"));
+    char **run = mem_new((size_t)count, sizeof *run), sweep[128];
+    int runs = 0, code = 0;
+
+    for (int i = 0; i < count; i++)
+        if (filter || !sweeps_find(words[i], sweep))
+            run[runs++] = words[i];
+    if (runs)
+        code = count == 1 && !filter ? choose_run(run[0], t) : choose_runs(runs, run, t);
+    for (int i = 0; i < count && !filter; i++)
+        if (sweeps_find(words[i], sweep))
+            add_target(t, NULL, sweep);
+    free(run);
+    return code;
+}
+
+/* All are told before the first one is waited for. */
 static int send(int count, char **words, const struct word *w)
 {
-    char sweep[128];
+    struct targets t = {0};
+    int code = choose(each_once(count, words), words, &t), one;
 
-    count = each_once(count, words);
-    if (has_filter(count, words) || (count == 1 && !strcmp(words[0], "@all")))
-        return send_to_all(count, words, w);
-    if (count > 1)
-        return send_to_each(count, words, w);
-    return sweeps_find(words[0], sweep) ? send_to_sweep(sweep, w) : send_to_run(words[0], w);
+    for (size_t i = 0; i < t.n; i++) {
+        t.list[i].code = tell(&t.list[i], w);
+        code = t.list[i].code > 0 ? t.list[i].code : code;
+    }
+    for (size_t i = 0; i < t.n; i++) {
+        one = t.list[i].code == CLI_ON ? await(&t.list[i], w) : 0;
+        code = one ? one : code;
+    }
+    free_targets(&t);
+    return code;
 }
 
 static int need_run(int argc, char **argv)
@@ -488,7 +470,7 @@ static int need_run(int argc, char **argv)
     return argc > 1 ? CLI_ON : cli_refuse("%s needs a RUN, such as @ for the newest", argv[0]);
 }
 
-static int say(const struct cli_usage *usage, int argc, char **argv, enum wire_wish wish)
+static int send_plain(const struct cli_usage *usage, int argc, char **argv, enum wire_wish wish)
 {
     struct word w = {argv[0], wire_wish_line(wish), wish};
     int code = cli_options(usage, NULL, &argc, argv);
@@ -507,7 +489,7 @@ int cli_pause(int argc, char **argv)
         "  chorus pause board    a whole sweep\n"
         "  chorus pause model=cnn lr=0.1   all that compute and pass these filters (`chorus ls --help`)\n"};
 
-    return say(&usage, argc, argv, WIRE_WISH_PAUSE);
+    return send_plain(&usage, argc, argv, WIRE_WISH_PAUSE);
 }
 
 int cli_go(int argc, char **argv)
@@ -518,7 +500,7 @@ int cli_go(int argc, char **argv)
         "A sweep's name lets all its cells go on, also those that were paused alone.\n"
         "What has stopped goes on with `chorus resume`.\n"};
 
-    return say(&usage, argc, argv, WIRE_WISH_RUN);
+    return send_plain(&usage, argc, argv, WIRE_WISH_RUN);
 }
 
 int cli_stop(int argc, char **argv)
