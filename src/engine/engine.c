@@ -113,16 +113,20 @@ static void obey_of_sweep(struct engine *e, struct sweep *s, const struct wire_c
             run_hand_over(r);
 }
 
-static void quit(struct engine *e, bool now)
+static void quit(struct engine *e, const struct wire_command *c)
 {
+    struct sweep *sweep = sweep_find(e, c->run);
+
     e->quitting = true;
     while (e->waiting)
         drop_waiting(e, e->waiting);
     for (struct sweep *s = e->sweeps; s; s = sweep_next(s))
         sweep_end_part(s);
     for (struct run *r = e->running; r; r = r->next) {
-        run_end_part(r, now ? WIRE_END_NOW : WIRE_END);
-        if (now)
+        bool cut = c->now && (r->number == c->run || (sweep && r->sweep == sweep));
+
+        run_end_part(r, cut ? WIRE_END_NOW : WIRE_END);
+        if (c->now)
             on_end_stop(r);
     }
 }
@@ -137,7 +141,7 @@ static void leave(struct engine *e, bool leaves)
     while (leaves && e->waiting)
         drop_waiting(e, e->waiting);
     for (struct run *r = e->running; r; r = r->next)
-        run_see_leaving(r);
+        run_set_wish(r, run_wish(r)); /* which it obeys otherwise now */
 }
 
 static void obey(struct engine *e, const struct wire_command *c)
@@ -189,7 +193,7 @@ static void obey(struct engine *e, const struct wire_command *c)
         leave(e, c->kind == WIRE_LEAVE);
         return;
     case WIRE_QUIT:
-        quit(e, c->now);
+        quit(e, c);
         return;
     }
 }

@@ -264,8 +264,6 @@ enum wire_wish run_wish(struct run *r);
 void run_end_part(struct run *r, enum wire_deed how);
 void run_hand_over(struct run *r); /* likewise, and another process goes on with it */
 void run_skip(struct run *r);      /* a cell's: its end is its result */
-/* Whether the engine leaves has changed. */
-void run_see_leaving(struct run *r);
 /* What there is to do at that place: r->lock is held, or not yet. */
 enum wire_deed run_deed_locked(const struct run *r, enum wire_place at);
 enum wire_deed run_deed(struct run *r, enum wire_place at);

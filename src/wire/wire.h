@@ -138,8 +138,8 @@ enum wire_command_kind {
                    of the same moment, in which nothing has changed */
     WIRE_COUNT, /* slot: struct wire_sweep; run: the number of the question, which takes the place of
                    the one before. Which cells have a result already */
-    WIRE_QUIT, /* end everything that runs after its step, then the engine thread; now: at once, without
-                   a checkpoint, and commands of on_end too */
+    WIRE_QUIT, /* end everything that runs after its step, then the engine thread; now: commands of on_end
+                   too, and the run or sweep of that number (0: none) at once, without a checkpoint */
     WIRE_SWEEP, /* slot: struct wire_sweep. WISH and HAND_OVER take its number as a run's */
     WIRE_SKIP,  /* cell: it gets no result but `skipped`, whether it waits or runs */
     WIRE_MOVE,  /* cell: by so many places later in the queue, or (below 0) earlier */

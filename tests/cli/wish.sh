@@ -15,9 +15,13 @@ told()
     sed -n "$1p" "$CHORUS_CACHE"/working/* 2>/dev/null | grep -qE "$2"
 }
 
-# say WORD NAME: by a process of its own, which waits for what it said; heard when it returns
+# say WORD NAME: heard when it returns; by a process of its own, since the verb waits for more
 say()
 {
+    if [ "$1 $2" = "go @" ] && told 4 "^go$"; then
+        "$CHORUS" go "$2" --results "$dir" >>said 2>&1 </dev/null
+        return
+    fi
     "$CHORUS" ${verb[$1]} "$2" --results "$dir" >>said 2>&1 </dev/null &
     if [ "$2" = @ ]; then
         until_true 30 told 4 "^${line[$1]}$"

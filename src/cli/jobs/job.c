@@ -315,7 +315,7 @@ static bool is_read(struct doing *d)
 
 static void quit(struct doing *d, bool now)
 {
-    struct wire_command command = {.kind = WIRE_QUIT, .now = now};
+    struct wire_command command = {.kind = WIRE_QUIT, .run = d->number, .now = now};
 
     /* A full row of commands means that the engine is stuck: giving up is all that is left. */
     if ((!wire_send(d->wire, &command) || now) && !d->give_up)

@@ -272,6 +272,22 @@ static int check_skip(const struct record_entry *entry)
     return code;
 }
 
+static bool is_heard(const struct target *t, const struct word *w)
+{
+    struct wire_sweep_status is;
+
+    if (t->run)
+        return record_control_is_read(t->run);
+    return !sweeps_standing(t->name, &is) || is.wish == w->wish;
+}
+
+/* What is said next, to whomever, does not overtake it. */
+static void wait_until_heard(const struct target *t, const struct word *w)
+{
+    for (int waited = 0; !is_heard(t, w) && waited < HEARD_MS; waited += LOOK_MS)
+        clock_sleep_ms(LOOK_MS);
+}
+
 /* It is told in any case: it may have heard another word that it has not obeyed yet. */
 static int tell_entry(const struct record_entry *entry, struct target *t, const struct word *w)
 {
@@ -289,6 +305,7 @@ static int tell_entry(const struct record_entry *entry, struct target *t, const 
         control_say_of_cell(entry, w->line);
         return CLI_ON;
     }
+    wait_until_heard(t, w);
     say("", t->name, wanted(w) == WIRE_PAUSED ? " is paused" : " is running", " already");
     return 0;
 }
@@ -306,20 +323,6 @@ static int tell(struct target *t, const struct word *w)
     code = tell_entry(&entry, t, w);
     record_free_entry(&entry);
     return code;
-}
-
-/* What is said next, to whomever, does not overtake it. */
-static void wait_until_heard(const struct target *t, const struct word *w)
-{
-    struct wire_sweep_status is = {0};
-
-    for (int waited = 0; is.wish != w->wish && waited < HEARD_MS; waited += LOOK_MS) {
-        clock_sleep_ms(LOOK_MS);
-        if (t->run)
-            (void)record_working_full(t->run, &is.wish);
-        else if (!sweeps_standing(t->name, &is))
-            return;
-    }
 }
 
 static int await(const struct target *t, const struct word *w)

@@ -113,30 +113,18 @@ void run_hold(struct run *r, bool on)
     wake(r);
 }
 
-static void tell_wish(struct run *r)
+void run_set_wish(struct run *r, enum wire_wish wish)
 {
     struct wire_status status;
 
-    if (!wire_status(r->engine->wire, r->number, &status))
-        return;
-    status.wish = run_wish(r);
-    status.closing = r->part || atomic_load(&r->engine->leaving);
-    wire_set_status(r->engine->wire, &status);
-}
-
-void run_set_wish(struct run *r, enum wire_wish wish)
-{
     pthread_mutex_lock(&r->lock);
     (void)wire_wish_take(&r->wish, wire_wish_of_cell(wish), r->obeyed ? WIRE_AT_END : WIRE_AT_STEP);
     wake(r);
-    tell_wish(r);
-}
-
-void run_see_leaving(struct run *r)
-{
-    pthread_mutex_lock(&r->lock);
-    wake(r);
-    tell_wish(r);
+    if (!wire_status(r->engine->wire, r->number, &status))
+        return;
+    status.wish = r->wish;
+    status.closing = r->part || atomic_load(&r->engine->leaving);
+    wire_set_status(r->engine->wire, &status);
 }
 
 void run_end_part(struct run *r, enum wire_deed how)

@@ -988,6 +988,8 @@ TEST(what_a_cell_is_told_behind_its_sweep_stands)
         CHECK(wire_status(k.wire, cells[live[0]].run, &run) && run.state == WIRE_PAUSED);
         REQUIRE_OK(record_control(list[0].folder, "go", &e));
     }
+    for (int i = 0; i < 20000 && run.state != WIRE_RUNNING; i++, clock_sleep_ms(1))
+        CHECK(wire_status(k.wire, cells[live[0]].run, &run)); /* it has heard that */
     control(&k, "stop step");
     wait_sweep(&k, sweep, &status);
     record_free_list(list, n);
