@@ -85,36 +85,63 @@ static void drop_waiting(struct engine *e, struct run *r)
     run_free(r);
 }
 
-static void pause_or_stop(struct engine *e, const struct wire_command *c)
+static void obey_of_run(struct engine *e, const struct wire_command *c)
 {
     struct run *r = find_in(e->running, c->run), *waits = find_in(e->waiting, c->run);
 
     if (!r && !waits)
         run_refuse(e, c->run, ERR_FAILED, "this run neither runs nor waits");
-    else if (!r && c->kind == WIRE_STOP)
+    else if (r && c->kind == WIRE_HAND_OVER)
+        run_hand_over(r);
+    else if (r)
+        run_set_wish(r, c->wish);
+    else if (c->kind == WIRE_HAND_OVER || wire_wish_deed(c->wish, WIRE_AT_BEGIN) >= WIRE_END)
         drop_waiting(e, waits);
-    else if (!r)
-        run_refuse(e, c->run, ERR_FAILED, "this run has not begun yet: it waits for another one");
-    else if (c->kind == WIRE_STOP)
-        run_want(r, WISH_STOP, c->how);
     else
-        run_want(r, c->kind == WIRE_PAUSE ? WISH_PAUSE : WISH_GO, WIRE_AFTER_STEP);
+        run_refuse(e, c->run, ERR_FAILED, "this run has not begun yet: it waits for another one");
 }
 
-static void quit(struct engine *e, enum wire_how how)
+static void obey_of_sweep(struct engine *e, struct sweep *s, const struct wire_command *c)
 {
-    struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_AFTER_STEP};
+    if (c->kind == WIRE_WISH) {
+        sweep_set_wish(s, c->wish);
+        return;
+    }
+    sweep_end_part(s);
+    for (struct run *r = e->running; r; r = r->next)
+        if (r->sweep == s)
+            run_hand_over(r);
+}
+
+static void quit(struct engine *e, const struct wire_command *c)
+{
+    struct sweep *sweep = sweep_find(e, c->run);
 
     e->quitting = true;
     while (e->waiting)
         drop_waiting(e, e->waiting);
     for (struct sweep *s = e->sweeps; s; s = sweep_next(s))
-        sweep_command(s, &stop);
+        sweep_end_part(s);
     for (struct run *r = e->running; r; r = r->next) {
-        run_want(r, WISH_STOP, WIRE_AFTER_STEP);
-        if (how == WIRE_NOW)
+        bool cut = c->now && (r->number == c->run || (sweep && r->sweep == sweep));
+
+        run_end_part(r, cut ? WIRE_END_NOW : WIRE_END);
+        if (c->now)
             on_end_stop(r);
     }
+}
+
+static void leave(struct engine *e, bool leaves)
+{
+    if (leaves)
+        queue_stop(e);
+    else
+        queue_go(e);
+    atomic_store(&e->leaving, leaves);
+    while (leaves && e->waiting)
+        drop_waiting(e, e->waiting);
+    for (struct run *r = e->running; r; r = r->next)
+        run_set_wish(r, run_wish(r)); /* which it obeys otherwise now */
 }
 
 static void obey(struct engine *e, const struct wire_command *c)
@@ -136,15 +163,14 @@ static void obey(struct engine *e, const struct wire_command *c)
         else
             sweep_new(e, c->run, c->slot);
         return;
-    case WIRE_PAUSE:
-    case WIRE_GO:
-    case WIRE_STOP:
-        if (c->kind == WIRE_STOP && c->how == WIRE_HAND_OVER)
+    case WIRE_WISH:
+    case WIRE_HAND_OVER:
+        if (c->kind == WIRE_HAND_OVER)
             queue_stop(e);
         if (sweep)
-            sweep_command(sweep, c);
+            obey_of_sweep(e, sweep, c);
         else
-            pause_or_stop(e, c);
+            obey_of_run(e, c);
         return;
     case WIRE_SKIP:
     case WIRE_MOVE:
@@ -159,11 +185,12 @@ static void obey(struct engine *e, const struct wire_command *c)
     case WIRE_CLOSE:
         queue_stop(e);
         return;
-    case WIRE_OPEN:
-        queue_go(e);
+    case WIRE_LEAVE:
+    case WIRE_STAY:
+        leave(e, c->kind == WIRE_LEAVE);
         return;
     case WIRE_QUIT:
-        quit(e, c->how);
+        quit(e, c);
         return;
     }
 }
@@ -255,20 +282,21 @@ static void show_work(struct engine *e)
 {
     const char *path = NULL, *paused = NULL;
     int runs = 0;
-    bool full = false, ends = false, pause_ends = false;
+    enum wire_wish wish = WIRE_WISH_RUN, wish_of_paused = WIRE_WISH_PAUSE;
+    bool full = false;
 
     for (struct run *r = e->running; r; r = r->next) {
         bool works = !r->ended && r->state != WIRE_PAUSED;
 
         if (works && !full) {
             path = r->path;
-            ends = run_ends_epoch(r);
+            wish = run_wish(r);
         }
         full |= works && r->disk_full && path == r->path;
         runs += works && r->path[0];
         if (!r->ended && r->state == WIRE_PAUSED) {
             paused = r->path;
-            pause_ends = run_ends_epoch(r);
+            wish_of_paused = run_wish(r);
         }
     }
     if (!path && !paused && !e->quitting &&
@@ -278,11 +306,9 @@ static void show_work(struct engine *e)
         paused = sweep_held(e->sweeps);
     if (!path && paused && paused[0] && !e->quitting) {
         path = paused; /* its turn is not over: nobody is to take what waits behind it */
-        ends = pause_ends;
+        wish = wish_of_paused;
     }
-    record_work_set_standing(e->work, full   ? RECORD_WORK_FULL
-                                      : ends ? RECORD_WORK_ENDS
-                                             : RECORD_WORK_GOES_ON);
+    record_work_set_wish(e->work, full, wish);
     record_work_set_sweep(e->work, e->sweeps ? sweep_told(e->sweeps) : NULL);
     record_work_set(e->work, path, runs);
 }

@@ -118,8 +118,6 @@ struct message {
 struct message *message_new(enum message_kind kind, const struct standing *at);
 void message_free(struct message *m);
 
-enum run_wish { WISH_GO, WISH_PAUSE, WISH_STOP };
-
 struct run {
     struct run *next; /* in the queue, or beside it */
     uint32_t number;
@@ -134,10 +132,10 @@ struct run {
     /* Guarded by lock; changed is told of every change. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    enum run_wish wish;
-    bool now;  /* stop without a checkpoint of where it stands */
-    bool hold; /* the disk is full: wait */
-    bool after_epoch;
+    enum wire_wish wish;
+    enum wire_deed part; /* of this process, whatever the wish: WIRE_GO_ON, or how it ends */
+    bool obeyed;         /* the session has come to its end by that: no wish changes it */
+    bool hold;           /* the disk is full: wait */
     enum { ANSWER_NONE, ANSWER_GO, ANSWER_END } answer; /* to MESSAGE_PLANNED */
     struct message *first, *last;
     size_t messages;
@@ -147,7 +145,7 @@ struct run {
     bool wants_room;                               /* the session waits for one */
     bool skipped;                                  /* an epoch's end was not sent: there was none */
     struct snapshot *last_wanted, *best_wanted, *named_wanted; /* not on disk yet */
-    atomic_bool stop; /* for the backend: wish is not WISH_GO, or hold. Set under lock */
+    atomic_bool stop; /* for the backend: there is something to obey. Set under lock */
 
     /* Written by the session thread until MESSAGE_PLANNED, read by both from then on. */
     struct plan *plan;
@@ -210,6 +208,7 @@ struct engine {
     struct planner *planner;
     bool quitting;
     atomic_bool stuck, over;
+    atomic_bool leaving; /* all ends after its epoch: changed by the engine thread */
 };
 
 /* Its session's thread is started; false: there is none, and the run is freed. */
@@ -257,11 +256,16 @@ enum err_code session_snapshot(struct session *s, bool best, bool must, struct s
 /* run.c: the engine thread's side. */
 struct run *run_new(struct engine *engine, uint32_t number, const struct wire_start *start);
 void run_free(struct run *r);
-void run_want(struct run *r, enum run_wish wish, enum wire_how how);
-void run_skip(struct run *r); /* a cell's: its stop is its result */
-bool run_wants(struct run *r, enum run_wish wish);
-/* It stops at the end of its epoch, to which it goes on. */
-bool run_ends_epoch(struct run *r);
+void run_set_wish(struct run *r, enum wire_wish wish);
+enum wire_wish run_wish(struct run *r);
+/* This process's part of it ends (WIRE_END, WIRE_END_NOW), which no wish changes. */
+void run_end_part(struct run *r, enum wire_deed how);
+void run_hand_over(struct run *r); /* likewise, and another process goes on with it */
+void run_skip(struct run *r);      /* a cell's: its end is its result */
+/* What there is to do at that place: r->lock is held, or not yet. */
+enum wire_deed run_deed_locked(const struct run *r, enum wire_place at);
+enum wire_deed run_deed(struct run *r, enum wire_place at);
+void run_hold(struct run *r, bool on); /* while the disk is full */
 /* Works off messages; returns false when there was nothing to do. */
 bool run_work(struct run *r);
 enum err_code run_open_record(struct run *r, struct err *e) MUST_USE;
@@ -303,9 +307,12 @@ bool sweep_goes_on(struct sweep *s);           /* one of its cells is about to b
 const char *sweep_held(const struct sweep *s); /* its folder, where it is paused; else NULL */
 /* How it stands, for other programs too; NULL: nothing of it stands on the disk yet. */
 const struct wire_sweep_status *sweep_told(const struct sweep *s);
-void sweep_command(struct sweep *s, const struct wire_command *c);
-/* No cell begins here any more: another process goes on with it, or with its cells alone where it was to
- * stop after them. These are told to end by the caller. */
+void sweep_set_wish(struct sweep *s, enum wire_wish wish);
+void sweep_command(struct sweep *s, const struct wire_command *c); /* of one of its cells */
+/* No cell begins here any more, whatever is wished, and its runs end. */
+void sweep_end_part(struct sweep *s);
+/* No cell begins here any more, since this process can compute no more: another one goes on with it, or with
+ * its cells alone where it was to stop after them. These are told to end by the caller. */
 void sweep_halt(struct sweep *s);
 bool sweep_is_before(const struct sweep *s, const struct run *r); /* by their turns */
 void sweep_obey_control(struct sweep *s);                         /* the lines of its file */

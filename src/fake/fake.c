@@ -5,6 +5,7 @@
 #include "engine/backend.h"
 #include "rng/rng.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,6 +49,10 @@ static struct fake_script script_of_words(const char *words)
             *equals = '\0';
         if (equals && !strcmp(w, "stuck_file")) {
             snprintf(s.stuck_file, sizeof s.stuck_file, "%s", equals + 1);
+            continue;
+        }
+        if (equals && !strcmp(w, "held_file")) {
+            snprintf(s.held_file, sizeof s.held_file, "%s", equals + 1);
             continue;
         }
         if (equals && !strcmp(w, "plan_file")) {
@@ -284,11 +289,14 @@ static bool may_stick(const struct backend_session *s, uint64_t t)
 /* Whether this is one of the times, for which there must be a file. false: a stop came before. */
 static bool stick(struct backend_session *s, const atomic_bool *stop)
 {
-    const char *file = s->script.stuck_file;
+    const char *file = s->script.stuck_file, *held = s->script.held_file;
+    int made = *held ? creat(held, 0600) : -1;
     struct stat st;
 
+    if (made >= 0)
+        close(made);
     while (*file && stat(file, &st) != 0)
-        if (!rest(1, stop))
+        if (!rest(1, *held ? NULL : stop))
             return false;
     s->stuck = !*file || take_byte(file, &st);
     return true;

@@ -24,6 +24,8 @@ struct fake_script {
     /* A file with a byte for each time that it shall be so, which is taken off; until there is the file
      * the step waits. "": always. */
     char stuck_file[256];
+    char held_file
+        [256]; /* a step that waits for it makes this one, and heeds no stop; "": it does */
     /* A file with a byte for each plan that may be made at once, which is taken off; the next waits until
      * the file is gone. "": none waits. */
     char plan_file[256];
@@ -31,7 +33,7 @@ struct fake_script {
 
 /* For the sessions that are opened from now on, in this process. Without it they take the words of
  * CHORUS_FAKE_SCRIPT: "diverge=12 fail=7 oom broken step_ms=5 evaluate_ms=100 diverge_lr=10
- * oom_batch=64 fail_batch=32 stuck=12 stuck_batch=32 stuck_file=PATH plan_file=PATH". */
+ * oom_batch=64 fail_batch=32 stuck=12 stuck_batch=32 stuck_file=PATH held_file=PATH plan_file=PATH". */
 void fake_set_script(const struct fake_script *script);
 
 #endif

@@ -71,11 +71,12 @@ struct feed_run {
     uint64_t id;     /* never another run's; see feed_by_id */
     uint32_t number; /* on the wire; 0: another process's */
     char path[1024], name[256];
-    bool own, live, dead, known;        /* known: facts below are filled in */
-    bool broken;                        /* its files cannot be read: reason says why */
-    bool weights;                       /* of one that ended: whether there may be some */
-    bool removed;                       /* and its folder is gone */
-    enum record_work_standing standing; /* of another process's */
+    bool own, live, dead, known; /* known: facts below are filled in */
+    bool broken;                 /* its files cannot be read: reason says why */
+    bool weights;                /* of one that ended: whether there may be some */
+    bool removed;                /* and its folder is gone */
+    bool full;                   /* of another process's: it waits for room on the disk */
+    enum wire_wish wish;         /* likewise: what it was told */
     enum wire_state state;
     char reason[512];
     struct wire_facts facts;
@@ -145,18 +146,17 @@ bool feed_is_read(const struct feed_run *run);
 void feed_watch(struct feed *f, struct feed_run *run);
 /* The one that computes here now, else what computes elsewhere, else the newest; NULL: none. */
 struct feed_run *feed_current(struct feed *f);
-/* Commands: through the wire where the run is ours (a stop of a cell stops its sweep), through its
- * control file else, which may wait for a second. ERR_FAILED: nobody works on it. */
-enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e) MUST_USE;
-enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how,
+/* What it shall do: through the wire where the run is ours, through its control file else, which may wait
+ * for a second. ERR_FAILED: nobody works on it. */
+enum err_code feed_wish(struct feed *f, struct feed_run *run, enum wire_wish wish,
                         struct err *e) MUST_USE;
-/* Whether this run stops at the end of its epoch, */
+/* Likewise, of a cell of this program all of its sweep. */
+enum err_code feed_wish_all(struct feed *f, struct feed_run *run, enum wire_wish wish,
+                            struct err *e) MUST_USE;
+/* Whether this run was told to stop at the end of its epoch, */
 bool feed_ends_epoch(const struct feed *f, const struct feed_run *run);
-/* what stands for its state then (NULL: it does not), */
-const char *feed_ending(const struct feed *f, const struct feed_run *run);
-/* and that it does not any more: what is paused goes on. Of a cell of this program: that its sweep does
- * not. */
-enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e) MUST_USE;
+/* and whether it comes to a stop now, also since this program leaves. */
+bool feed_is_stopping(const struct feed *f, const struct feed_run *run);
 /* It is a cell of a sweep, which alone is told when to stop. */
 bool feed_is_cell(const struct feed_run *run);
 /* Whether it, or its sweep, was told to stop later: at the end of an epoch, after the cells that run. */

@@ -25,47 +25,48 @@ static enum err_code check_live(const struct feed_run *run, struct err *e)
     return err_set(e, ERR_FAILED, "nobody runs it: it is %s", wire_state_words(run->state));
 }
 
-enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e)
+static enum err_code wish_on_wire(struct feed *f, uint32_t number, enum wire_wish wish,
+                                  struct err *e)
 {
-    TRY(check_live(run, e));
-    if (!run->own)
-        return record_control(run->path, go ? "go" : "pause", e);
-    return send_command(
-        f, &(struct wire_command){.kind = go ? WIRE_GO : WIRE_PAUSE, .run = run->number}, e);
+    return send_command(f, &(struct wire_command){.kind = WIRE_WISH, .run = number, .wish = wish},
+                        e);
 }
 
-enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how, struct err *e)
+enum err_code feed_wish(struct feed *f, struct feed_run *run, enum wire_wish wish, struct err *e)
 {
     TRY(check_live(run, e));
-    if (!run->own)
-        return record_control(run->path,
-                              how == WIRE_AFTER_EPOCH   ? "stop epoch"
-                              : how == WIRE_NOW         ? "stop now"
-                              : how == WIRE_AFTER_CELLS ? "stop cells"
-                                                        : "stop step",
-                              e);
-    return send_command(f,
-                        &(struct wire_command){.kind = WIRE_STOP,
-                                               .run = run->sweep ? run->sweep : run->number,
-                                               .how = how},
-                        e);
+    return run->own ? wish_on_wire(f, run->number, wish, e)
+                    : record_control(run->path, wire_wish_line(wish), e);
+}
+
+enum err_code feed_wish_all(struct feed *f, struct feed_run *run, enum wire_wish wish,
+                            struct err *e)
+{
+    if (!run->own || !run->sweep)
+        return feed_wish(f, run, wish, e);
+    TRY(check_live(run, e));
+    return wish_on_wire(f, run->sweep, wish, e);
 }
 
 bool feed_ends_epoch(const struct feed *f, const struct feed_run *run)
 {
-    struct wire_status status;
+    struct wire_status status = {.wish = run->wish};
 
     if (!run->live || run->dead || (run->state != WIRE_RUNNING && run->state != WIRE_PAUSED))
         return false;
-    return run->own ? f->wire && wire_status(f->wire, run->number, &status) && status.after_epoch
-                    : run->standing == RECORD_WORK_ENDS;
+    if (run->own && !(f->wire && wire_status(f->wire, run->number, &status)))
+        return false;
+    return status.wish == WIRE_WISH_STOP_EPOCH;
 }
 
-const char *feed_ending(const struct feed *f, const struct feed_run *run)
+bool feed_is_stopping(const struct feed *f, const struct feed_run *run)
 {
-    if (!feed_ends_epoch(f, run))
-        return NULL;
-    return run->state == WIRE_PAUSED ? "paused, then stops" : "stopping";
+    struct wire_status status;
+
+    if (run->state != WIRE_RUNNING)
+        return false;
+    return feed_ends_epoch(f, run) ||
+           (run->own && f->wire && wire_status(f->wire, run->number, &status) && status.closing);
 }
 
 bool feed_is_cell(const struct feed_run *run)
@@ -77,28 +78,8 @@ bool feed_stops_later(const struct feed *f, const struct feed_run *run)
 {
     struct wire_sweep_status is;
 
-    return feed_is_cell(run) ? feed_sweep_of(f, run, &is) && wire_sweep_stops_later(&is)
+    return feed_is_cell(run) ? feed_sweep_of(f, run, &is) && wire_wish_stops_later(is.wish)
                              : feed_ends_epoch(f, run);
-}
-
-static enum err_code let_sweep_go(struct feed *f, const struct feed_run *cell, struct err *e)
-{
-    return send_command(f, &(struct wire_command){.kind = WIRE_GO, .run = cell->sweep}, e);
-}
-
-/* The first one ends the pause. */
-enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e)
-{
-    struct wire_sweep_status is;
-
-    if (run->own && run->sweep) {
-        if (feed_sweep_of(f, run, &is) && !wire_sweep_takes_back(&is))
-            TRY(let_sweep_go(f, run, e));
-        return let_sweep_go(f, run, e);
-    }
-    if (run->state == WIRE_PAUSED)
-        TRY(feed_pause(f, run, true, e));
-    return feed_pause(f, run, true, e);
 }
 
 bool feed_sweep_of(const struct feed *f, const struct feed_run *cell, struct wire_sweep_status *out)
@@ -115,7 +96,7 @@ bool feed_goes_on(const struct feed *f, const struct feed_run *cell)
     struct wire_sweep_status is;
 
     return feed_sweep_of(f, cell, &is) && (is.waiting || is.counting) &&
-           !wire_state_ended(is.state) && !is.closing && is.state != WIRE_PAUSED;
+           !wire_state_ended(is.state) && !wire_sweep_closes(&is) && is.state != WIRE_PAUSED;
 }
 
 enum err_code feed_skip(struct feed *f, struct feed_run *run, struct err *e)

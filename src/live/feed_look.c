@@ -26,7 +26,8 @@ struct look {
     bool gone;             /* there is no such folder */
     bool weights;          /* it has some */
     bool rows_changed;     /* epochs.csv, since it was written */
-    enum record_work_standing standing;
+    bool full;             /* it waits for room */
+    enum wire_wish wish;
     struct record_entry is;
     struct err e;
     struct feed_fetch file[FEED_FILES];
@@ -58,7 +59,7 @@ static void work(void *arg)
     l->weights = l->entry && has_weights(l->path);
     good = l->read && !l->is.broken;
     if (good && l->is.live)
-        l->standing = record_working_standing(l->path);
+        l->full = record_working_full(l->path, &l->wish);
     l->rows_changed = good && l->watched && !l->is.live && record_rows_changed(&l->is);
     if (!l->known && good)
         l->ensemble = l->is.run.spec.mode == SPEC_ENSEMBLE;
@@ -81,7 +82,7 @@ static bool take_entry(struct feed_run *run, const struct look *l)
 {
     const struct record_entry *entry = l->read ? &l->is : NULL;
     bool removed = run->removed, changed;
-    bool moved = run->standing != l->standing || run->weights != l->weights;
+    bool moved = run->full != l->full || run->wish != l->wish || run->weights != l->weights;
 
     if (is_taken_over(run, l)) {
         run->own = false;
@@ -98,7 +99,8 @@ static bool take_entry(struct feed_run *run, const struct look *l)
         run->state = state;
         run->live = live;
     }
-    run->standing = l->standing;
+    run->full = l->full;
+    run->wish = l->wish;
     run->weights = l->weights;
     run->rows_changed = l->rows_changed;
     run->removed = l->gone && !(run->own && run->live);

@@ -25,8 +25,7 @@ bool feed_lacks_room(const struct feed *f, const struct feed_run *run)
 {
     struct wire_status status;
 
-    return run->live &&
-           (run->own ? run_trouble(f, run->number, &status) : run->standing == RECORD_WORK_FULL);
+    return run->live && (run->own ? run_trouble(f, run->number, &status) : run->full);
 }
 
 bool feed_only_tries(const struct feed *f, const struct feed_run *run)

@@ -164,7 +164,7 @@ static void take_line(struct live_sweep *s, const char *results, const struct re
     struct record_entry entry = {0};
     bool read = (open || other) && record_read_entry(folder, &entry, NULL) == ERR_OK;
     const struct record_run *run = read && !entry.broken ? &entry.run : NULL;
-    bool full = run && open && l->owned && record_working_standing(folder) == RECORD_WORK_FULL;
+    bool full = run && open && l->owned && record_working_full(folder, NULL);
     struct live_cell *c;
 
     free(folder);

@@ -1,7 +1,7 @@
 /* The files lie in CACHE/working/ and CACHE/taking/ and are named HOST-PID-SERIAL: homes are shared by
- * machines, locks not always. Five lines: the results folder, a run's, how many of them compute, "full" where
- * that run waits for room, or "epoch" where it stops after it, and how the sweep stands that is worked on,
- * with its name at the end. */
+ * machines, locks not always. Five lines: the results folder, a run's, how many of them compute, what
+ * that run was told ("go", "stop epoch"; behind "full " where it waits for room), and how the sweep stands that
+ * is worked on, with its name at the end. */
 #include "record/working.h"
 
 #include "base/clock.h"
@@ -24,8 +24,6 @@
 #include <unistd.h>
 
 static const char working[] = "working", taking[] = "taking";
-static const char *const standings[] = {
-    [RECORD_WORK_GOES_ON] = "", [RECORD_WORK_FULL] = "full", [RECORD_WORK_ENDS] = "epoch"};
 
 struct record_work {
     const char *part; /* of the cache */
@@ -34,7 +32,8 @@ struct record_work {
     int fd;           /* -1: nobody is shown */
     char *shown;      /* the run */
     int runs;         /* how many are shown */
-    enum record_work_standing standing;
+    bool full;
+    enum wire_wish wish;
     char *sweep; /* its line; NULL: none */
 };
 
@@ -87,8 +86,8 @@ static char *sweep_line(const struct wire_sweep_status *s)
     int64_t *count[COUNTS];
 
     counts_of(&copy, count);
-    text_addf(&t, "sweep %d %d %d %d %d", (int)s->state, s->closing,
-              s->after_epoch ? 2 : s->after_cells, wire_sweep_lacks_room(s), s->counting);
+    text_addf(&t, "sweep %d %d %d %d %d", (int)s->state, s->closing, (int)s->wish,
+              wire_sweep_lacks_room(s), s->counting);
     for (int i = 0; i < COUNTS; i++)
         text_addf(&t, " %" PRId64, *count[i]);
     /* whole seconds: it is not written more often */
@@ -114,6 +113,7 @@ static bool take_int(char **at, int64_t most, int64_t *out)
 static void read_sweep(char *line, struct wire_sweep_status *out)
 {
     struct wire_sweep_status s = {0};
+    static const int64_t most[5] = {WIRE_SKIPPED, 1, WIRE_WISHES - 1, 1, 1};
     int64_t flag[5], *count[COUNTS], left;
 
     counts_of(&s, count);
@@ -121,7 +121,7 @@ static void read_sweep(char *line, struct wire_sweep_status *out)
         return;
     line += 6;
     for (int i = 0; i < 5; i++)
-        if (!take_int(&line, i == 0 ? WIRE_SKIPPED : i == 2 ? 2 : 1, &flag[i]) || flag[i] < 0)
+        if (!take_int(&line, most[i], &flag[i]) || flag[i] < 0)
             return;
     for (int i = 0; i < COUNTS; i++)
         if (!take_int(&line, INT64_MAX, count[i]) || *count[i] < 0)
@@ -131,8 +131,7 @@ static void read_sweep(char *line, struct wire_sweep_status *out)
     strcpy(s.name, line);
     s.state = (enum wire_state)flag[0];
     s.closing = flag[1];
-    s.after_cells = flag[2] == 1;
-    s.after_epoch = flag[2] == 2;
+    s.wish = (enum wire_wish)flag[2];
     s.full = flag[3];
     s.counting = flag[4];
     s.left_seconds = left < 0 ? NAN : (double)left;
@@ -155,10 +154,10 @@ static void read_lines(int fd, struct record_working *w)
     if (line && (line = next_line(&rest)) && w->run[0] && text_to_int(line, &runs) && runs >= 0 &&
         runs < INT_MAX)
         w->runs = (int)runs;
-    if (line && (line = next_line(&rest)))
-        for (int i = RECORD_WORK_FULL; i <= RECORD_WORK_ENDS; i++)
-            if (!strcmp(line, standings[i]))
-                w->standing = (enum record_work_standing)i;
+    if (line && (line = next_line(&rest))) {
+        w->full = !strncmp(line, "full ", 5);
+        (void)wire_wish_find(line + (w->full ? 5 : 0), &w->wish);
+    }
     if (line && (line = next_line(&rest)))
         read_sweep(line, &w->sweep);
 }
@@ -213,17 +212,18 @@ bool record_working_paused(const struct record_working *w)
     return w->run[0] && !w->runs;
 }
 
-enum record_work_standing record_working_standing(const char *run)
+bool record_working_full(const char *run, enum wire_wish *wish)
 {
-    struct record_working *all;
+    struct record_working *all, is = {0};
     size_t n = record_working_list(&all);
-    enum record_work_standing standing = RECORD_WORK_GOES_ON;
 
-    for (size_t i = 0; i < n && !standing; i++)
-        if (all[i].standing && record_working_same(all[i].run, run))
-            standing = all[i].standing;
+    for (size_t i = 0; i < n; i++)
+        if ((all[i].full || all[i].wish) && record_working_same(all[i].run, run))
+            is = all[i];
     free(all);
-    return standing;
+    if (wish)
+        *wish = is.wish;
+    return is.full;
 }
 
 static int64_t at_work(const struct wire_sweep_status *s)
@@ -359,8 +359,9 @@ static void write_lines(struct record_work *w)
 {
     char *results = absolute(w->results);
     char *folder = w->shown[0] ? absolute(w->shown) : mem_text("");
-    char *text = mem_textf("%s\n%s\n%d\n%s\n%s\n", results, folder, w->runs, standings[w->standing],
-                           w->sweep ? w->sweep : "");
+    char *text =
+        mem_textf("%s\n%s\n%d\n%s%s\n%s\n", results, folder, w->runs, w->full ? "full " : "",
+                  wire_wish_line(w->wish), w->sweep ? w->sweep : "");
 
     /* Cut behind the write: whoever reads meanwhile finds its lines. */
     if (w->fd >= 0 && io.seek(w->fd, 0, SEEK_SET) == 0 &&
@@ -371,11 +372,12 @@ static void write_lines(struct record_work *w)
     free(results);
 }
 
-void record_work_set_standing(struct record_work *w, enum record_work_standing standing)
+void record_work_set_wish(struct record_work *w, bool full, enum wire_wish wish)
 {
-    if (standing == w->standing)
+    if (full == w->full && wish == w->wish)
         return;
-    w->standing = standing;
+    w->full = full;
+    w->wish = wish;
     if (w->shown)
         write_lines(w);
 }

@@ -10,19 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum record_work_standing { /* of a run that is at work */
-                            RECORD_WORK_GOES_ON,
-                            RECORD_WORK_FULL, /* waits for room on the disk */
-                            RECORD_WORK_ENDS, /* stops at the end of its epoch; a "go" that finds no
-                                                 pause takes that back */
-};
-
 struct record_working {
     int64_t pid;
     char results[1024]; /* the folder of its runs, absolute */
     char run[1024]; /* path of a run's folder, or a paused sweep's; empty: it is being prepared */
     int runs;       /* that compute there; 0 with a run: it is paused */
-    enum record_work_standing standing; /* of that run */
+    bool full;      /* that run waits for room on the disk */
+    enum wire_wish wish; /* what it was told */
     struct wire_sweep_status
         sweep; /* that it works on; without its path, number and reasons. No name: none */
 };
@@ -34,8 +28,9 @@ size_t record_working_list(struct record_working **out);
 size_t record_computing_list(struct record_working **out);
 /* It has its results, but not the machine. */
 bool record_working_paused(const struct record_working *w);
-/* How the run of that folder stands, as who works on it tells. */
-enum record_work_standing record_working_standing(const char *run);
+/* Whether the run of that folder waits for room, and (NULL: no matter) what it was told, as who works on it
+ * tells; else that it runs. */
+bool record_working_full(const char *run, enum wire_wish *wish);
 /* How that sweep stands, as a program that works on it tells: of several the one that is most at work. False:
  * none does, and that of this process stands on its wire. */
 bool record_working_sweep(const char *results, const char *name, struct wire_sweep_status *out);
@@ -48,7 +43,7 @@ struct record_work *record_work_new(const char *results);
 /* run: the folder of a run that is at work ("" while it is being prepared), one of so many, or of a
  * paused one with 0; NULL: none is. */
 void record_work_set(struct record_work *w, const char *run, int runs);
-void record_work_set_standing(struct record_work *w, enum record_work_standing standing);
+void record_work_set_wish(struct record_work *w, bool full, enum wire_wish wish);
 /* The sweep that is worked on; NULL: none. */
 void record_work_set_sweep(struct record_work *w, const struct wire_sweep_status *s);
 /* Begins where no other process of this user computes on this machine; of several that ask for it at the

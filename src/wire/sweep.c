@@ -74,14 +74,9 @@ bool wire_sweep_has_paused(const struct wire_sweep_status *s)
     return s->state == WIRE_PAUSED || s->paused;
 }
 
-bool wire_sweep_takes_back(const struct wire_sweep_status *s)
+bool wire_sweep_closes(const struct wire_sweep_status *s)
 {
-    return (s->after_cells || s->after_epoch) && !wire_sweep_has_paused(s);
-}
-
-bool wire_sweep_stops_later(const struct wire_sweep_status *s)
-{
-    return (s->after_cells || s->after_epoch) && (!s->paused || wire_sweep_is_paused(s));
+    return s->closing || wire_wish_stops(s->wish);
 }
 
 bool wire_sweep_rests(const struct wire_sweep_status *s)
@@ -89,19 +84,23 @@ bool wire_sweep_rests(const struct wire_sweep_status *s)
     return wire_sweep_lacks_room(s) || (wire_sweep_is_paused(s) && !wire_sweep_works(s));
 }
 
-#define THEN_STOPS ", then stops after the running cells"
-
-/* Told to stop at an epoch's end that its paused cells do not come to. */
-static bool stops_when_let_go(const struct wire_sweep_status *s)
-{
-    return s->closing && s->paused && !wire_sweep_works(s);
-}
-
 static const char *words_without_room(const struct wire_sweep_status *s)
 {
-    if (s->closing)
-        return s->after_cells ? WIRE_LACKS_ROOM THEN_STOPS : WIRE_LACKS_ROOM ", then stops";
+    if (s->wish == WIRE_WISH_STOP_CELLS)
+        return WIRE_LACKS_ROOM ", then stops after the running cells";
+    if (wire_sweep_closes(s))
+        return WIRE_LACKS_ROOM ", then stops";
     return s->state == WIRE_PAUSED ? WIRE_LACKS_ROOM ", then pauses" : WIRE_LACKS_ROOM;
+}
+
+/* Cells that were paused alone come to no end. */
+static const char *words_of_stop(const struct wire_sweep_status *s, bool brief)
+{
+    if (s->paused && !wire_sweep_works(s))
+        return brief ? "paused" : "paused, then stops";
+    return brief                             ? "stopping"
+           : s->wish == WIRE_WISH_STOP_EPOCH ? "stopping after this epoch"
+                                             : "stopping: no further cell begins";
 }
 
 const char *wire_sweep_words(const struct wire_sweep_status *s, bool brief)
@@ -110,14 +109,8 @@ const char *wire_sweep_words(const struct wire_sweep_status *s, bool brief)
         return wire_state_name(s->state);
     if (wire_sweep_lacks_room(s))
         return brief ? WIRE_LACKS_ROOM : words_without_room(s);
-    if (s->after_cells && wire_sweep_is_paused(s))
-        return brief ? "paused" : "paused" THEN_STOPS;
-    if (stops_when_let_go(s))
-        return brief ? "paused" : "paused, then stops";
-    if (s->closing)
-        return brief            ? "stopping"
-               : s->after_epoch ? "stopping after this epoch"
-                                : "stopping: no further cell begins";
+    if (wire_sweep_closes(s))
+        return words_of_stop(s, brief);
     if (wire_sweep_is_paused(s))
         return brief || !wire_sweep_works(s) ? "paused" : "paused: no further cell begins";
     if (s->counting && !s->running && s->state == WIRE_RUNNING)

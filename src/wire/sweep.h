@@ -19,16 +19,12 @@ int64_t wire_sweep_at(const struct wire_sweep_status *s);
 /* Cells that compute, whoever has them. */
 int64_t wire_sweep_works(const struct wire_sweep_status *s);
 bool wire_sweep_lacks_room(const struct wire_sweep_status *s);
-/* It is itself, or each of its cells that are at work: WIRE_GO lets them go on. */
+/* It is itself, or each of its cells that are at work. */
 bool wire_sweep_is_paused(const struct wire_sweep_status *s);
-/* It is itself, or any of its cells. */
+/* It is itself, or any of its cells: who lets it go on needs the machine for it. */
 bool wire_sweep_has_paused(const struct wire_sweep_status *s);
-/* WIRE_GO takes back its stop after the cells that run or after the epoch: of one that is paused, or any
- * of whose cells is, it is the pause alone that ends. */
-bool wire_sweep_takes_back(const struct wire_sweep_status *s);
-/* It has such a stop ahead, which WIRE_GO takes back, or of one that is paused a second one: not where of
- * several cells one is paused alone, which would go on too. */
-bool wire_sweep_stops_later(const struct wire_sweep_status *s);
+/* No further cell begins here, and it stops. */
+bool wire_sweep_closes(const struct wire_sweep_status *s);
 /* Nothing of it computes before somebody lets it go on or makes room: no time is left that passes. */
 bool wire_sweep_rests(const struct wire_sweep_status *s);
 /* How it stands, and what it was told beside that: "running", "paused: no further cell begins", "waits for

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "spec/spec.h"
+#include "wire/wish.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,31 +102,27 @@ struct wire_facts {  /* of a run that starts */
 
 enum wire_command_kind {
     WIRE_START = 1, /* slot: struct wire_start */
-    WIRE_PAUSE,
-    WIRE_GO,
-    WIRE_STOP, /* how says when */
-    WIRE_ASK,  /* slot: struct wire_sweep; run: the number of the question, which takes the place of
+    WIRE_WISH,      /* wish: what the run or sweep shall do from now on */
+    WIRE_HAND_OVER, /* the run or sweep ends here after its step, and another process goes on with it
+                       at once: that is no end for on_end, and nothing more is taken from the queue */
+    WIRE_ASK, /* slot: struct wire_sweep; run: the number of the question, which takes the place of
                    the one before. What it would cost */
-    WIRE_QUIT, /* stop everything that runs, then end the engine thread; WIRE_NOW ends commands of
-                   on_end too */
-    WIRE_SWEEP, /* slot: struct wire_sweep. PAUSE, GO and STOP take its number as a run's */
+    WIRE_QUIT, /* end everything that runs after its step, then the engine thread; now: commands of on_end
+                   too, and the run or sweep of that number (0: none) at once, without a checkpoint */
+    WIRE_SWEEP, /* slot: struct wire_sweep. WISH and HAND_OVER take its number as a run's */
     WIRE_SKIP,  /* cell: it gets no result but `skipped`, whether it waits or runs */
     WIRE_MOVE,  /* cell: by so many places later in the queue, or (below 0) earlier */
     WIRE_CLOSE, /* nothing more is taken from the queue */
-    WIRE_OPEN,  /* takes WIRE_CLOSE back */
+    WIRE_LEAVE, /* all that runs ends here after its epoch, whatever is wished, and nothing more begins */
+    WIRE_STAY, /* takes WIRE_LEAVE back */
 };
-/* WIRE_NOW leaves no checkpoint of where it stands: what was computed since the last one is computed
- * again by a resume. WIRE_AFTER_CELLS: a sweep begins no more cells. A WIRE_GO that finds nothing
- * paused takes that back, and WIRE_AFTER_EPOCH. WIRE_HAND_OVER: as WIRE_AFTER_STEP, but another process
- * goes on at once, so that it is no end for on_end; and nothing more is taken from the queue. */
-enum wire_how { WIRE_AFTER_STEP, WIRE_AFTER_EPOCH, WIRE_NOW, WIRE_AFTER_CELLS, WIRE_HAND_OVER };
-
 struct wire_command {
     enum wire_command_kind kind;
     uint32_t run; /* chosen by the reader for WIRE_START and WIRE_SWEEP (below WIRE_OWN_RUNS), its
                      number afterwards */
     uint32_t slot;
-    enum wire_how how;
+    enum wire_wish wish;
+    bool now;      /* WIRE_QUIT */
     uint32_t cell; /* WIRE_SKIP, WIRE_MOVE: of sweep `run`, by spec_sweep_cell's number */
     int32_t by;    /* WIRE_MOVE */
 };
@@ -160,9 +157,8 @@ struct wire_sweep_status {
     char reason[512];
     char failed_before[32]; /* of the command: "" or as in wire_sweep */
     bool counting;          /* the numbers still grow */
-    bool closing;           /* it was told to stop: no further cell begins */
-    /* Closing, and WIRE_GO takes it back: those that run end by themselves, or where their epochs do. */
-    bool after_cells, after_epoch;
+    enum wire_wish wish;
+    bool closing;  /* whatever its wish is, its part in this process ends: no further cell begins */
     bool full;     /* a cell that runs here waits for room on the disk */
     int64_t cells; /* without those left out: the sum of the next six lines */
     int64_t waiting, running;
@@ -194,8 +190,8 @@ struct wire_status { /* one line of the snapshot */
     enum wire_state state;
     enum err_code code;
     int64_t step, epoch;
-    bool
-        after_epoch; /* it goes on to the end of its epoch and stops there; WIRE_GO takes that back */
+    enum wire_wish wish;
+    bool closing; /* whatever its wish is, its part in this process ends */
     char path[1024];
     char reason[512];
 };

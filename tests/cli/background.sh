@@ -87,7 +87,7 @@ column "$back" pid >back.pid
 until_true 60 has_rows "$back/epochs.csv" 1
 exits 0 "$CHORUS" stop "$back" --after-epoch
 exits 0 "$CHORUS" go "$back"
-check "go takes a stop --after-epoch back, and says so" grep -q "running already; a stop --after-epoch.*taken back" err
+check "go cancels a stop --after-epoch, and says so" grep -q "is running: the stop after this epoch is cancelled$" err
 echo heard >>"$back/control"
 until_true 60 grep -q "unknown: heard" "$back/log.txt"
 : >gate
@@ -98,9 +98,9 @@ CHORUS_FAKE_SCRIPT="stuck=45 stuck_file=$PWD/gate" exits 0 "$CHORUS" run tiny.in
 until_true 60 eval 'has_rows pair/2*/epochs.csv 1'
 column pair/2* pid >back.pid
 exits 0 "$CHORUS" stop pair --after-epoch --results pair
-until_true 20 grep -qs '^sweep 1 1 2 ' "$CHORUS_CACHE"/working/* # it has heard of it
+until_true 20 grep -qs '^sweep 1 0 3 ' "$CHORUS_CACHE"/working/* # it has heard of it
 exits 0 "$CHORUS" go pair --results pair
-check "so does that of a sweep" grep -q "^pair is running$" err
+check "so does that of a sweep" grep -q "^pair is running: the stop after this epoch is cancelled$" err
 : >gate
 check "both cells are done" until_true 60 eval '[ "$(grep -c ,done, pair/sweeps/pair/sweep.csv)" = 2 ]'
 rm -r pair back.pid gate

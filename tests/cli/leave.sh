@@ -297,7 +297,7 @@ check "nobody is left behind it" until_true 30 nobody
 fresh
 held
 add lr=0.1,0.2,0.4 epochs=3 --name board
-play "$trains" "until $CHORUS stop board --after-cells 2>err" "until grep -qs '^sweep 1 1 1 ' $CHORUS_CACHE/working/*" "key q" "$asks" "key l" --
+play "$trains" "until $CHORUS stop board --after-cells 2>err" "until grep -qs '^sweep 1 0 2 ' $CHORUS_CACHE/working/*" "key q" "$asks" "key l" --
 check "q, l: a sweep that stops after its cells" ended 0
 check "its cell goes on alone" eval '[ "$(grep -ca "goes on without" screen)" = 1 ] && ! grep -qa "board goes on" screen'
 go_on
@@ -307,12 +307,25 @@ fast
 check "the rest is for another day" exits 0 "$CHORUS" resume board --quiet
 check "each cell once" names_are ":done :done :done"
 
+# Who goes on with it has heard of a stop that is still to come.
+for lists in "" "lr=0.1,0.2 --name board"; do
+    fresh
+    held
+    add epochs=4 $lists
+    name=${lists##* }
+    play 'until [ "$(cat results/2*/epochs.csv 2>/dev/null | wc -l)" -gt 1 ]' "until $CHORUS stop ${name:-@} --after-epoch 2>err" "key q" "$asks" "key l" --
+    check "q, l: what stops after this epoch" ended 0
+    check "does so in the process that goes on with it" until_true 30 grep -qsE "^stop epoch$" "$CHORUS_CACHE"/working/*
+    go_on
+    check "and nothing begins after it" eval 'become ":stopped" && until_true 30 nobody && grep -q "stopped after epoch 2" results/2*/run.csv'
+done
+
 # A cell that is still being prepared has no folder that another program could go on with.
 fresh
 add lr=0.1,0.2 epochs=1 --name board
 printf . >gate # through which the first cell goes when cells are counted, and none when it is prepared
 export CHORUS_FAKE_SCRIPT="step_ms=10 plan_file=$PWD/gate"
-play "until '$CHORUS' stop board --after-cells 2>err" "until grep -qs '^sweep 1 1 1 ' $CHORUS_CACHE/working/*" \
+play "until '$CHORUS' stop board --after-cells 2>err" "until grep -qs '^sweep 1 0 2 ' $CHORUS_CACHE/working/*" \
     "key q" "$asks" "key l" "shows still being prepared" "until rm gate" --
 check "q, l: a sweep that stops after a cell that is being prepared" ended 0
 check "which goes on alone, too" eval 'become ":done" && until_true 30 nobody && names_are ":done"'

@@ -112,7 +112,7 @@ CHORUS_FAKE_SCRIPT="stuck=70 stuck_file=$PWD/left" "$CHORUS" run tiny.ini backen
 sweep=$!
 until_true 30 eval '[ -e results/2*/steps.csv ]'
 exits 0 "$CHORUS" stop board --after-cells
-until_true 30 grep -qs '^sweep 1 1 1 ' "$CHORUS_CACHE"/working/* # it has heard of it
+until_true 30 grep -qs '^sweep 1 0 2 ' "$CHORUS_CACHE"/working/* # it has heard of it
 left 1
 wait $sweep
 check "stopped after its running cell: it ends" test $? = 130

@@ -428,19 +428,21 @@ stands()
 }
 check "ls says how it stands" until_true 20 stands
 exits 0 "$CHORUS" stop slow --after-cells
-until_true 20 grep -qs '^sweep 2 1 1 ' "$CHORUS_CACHE"/working/* # it has heard of it
+until_true 20 grep -qs '^sweep 1 0 2 ' "$CHORUS_CACHE"/working/* # it has heard of it
 exits 0 "$CHORUS" go slow
-check "go takes a stop after the cells back" grep -q "^slow is running$" err
+check "go cancels a stop after the cells" grep -q "^slow is running: the stop after the running cells is cancelled$" err
 exits 0 "$CHORUS" stop slow --after-cells
 exits 0 "$CHORUS" pause slow
-exits 0 "$CHORUS" go slow --no-stop
-check "go --no-stop does so of a paused sweep" eval 'grep -q "^slow is running$" err && ! grep -q "still stops" err'
+check "a pause forgets it" grep -q "^slow is paused$" err
+exits 0 "$CHORUS" go slow
+check "so that go has none to cancel" grep -q "^slow is running$" err
+refused "go has no option --no-stop any more" "go has no option --no-stop" "$CHORUS" go slow --no-stop
 # Its first epoch has no end before ./epoch is there.
 exits 0 env CHORUS_FAKE_SCRIPT="stuck=5 stuck_file=$PWD/epoch" "$CHORUS" run held.ini --name back --results back --background
 until_true 60 eval '[ "$(cat back/2*/run.csv | grep -c ,running,)" = 1 ]'
 ends()
 {
-    grep -qsE '^sweep [0-9]+ [0-9]+ 2 .* back$' "$CHORUS_CACHE"/working/*
+    grep -qsE '^sweep [0-9]+ [0-9]+ 3 .* back$' "$CHORUS_CACHE"/working/*
 }
 goes_on()
 {
@@ -449,7 +451,7 @@ goes_on()
 exits 0 "$CHORUS" stop back --after-epoch --results back
 check "a stop after the epoch is heard" until_true 20 ends
 exits 0 "$CHORUS" go back --results back
-check "and one after the epoch" grep -q "^back is running$" err
+check "and one after the epoch" grep -q "^back is running: the stop after this epoch is cancelled$" err
 check "which is heard, too, however busy the machine is" until_true 20 goes_on
 : >epoch
 check "so that all its cells are done" until_true 60 eval '[ "$(grep -c ,done, back/sweeps/back/ledger.csv)" = 4 ]'
@@ -544,24 +546,24 @@ standing() # STATE...: the numbers of its line
     printf '%s\n\n1\n\nsweep %s told\n' "$PWD/results" "$*" >"$owner"
     "$CHORUS" ls told 2>err >out
 }
-standing 2 0 0 0 0 6 4 1 0 0 0 1 0 0 0 0 0 41
+standing 2 0 1 0 0 6 4 1 0 0 0 1 0 0 0 0 0 41
 check "a pause in which a cell runs" grep -qxF "sweep told: paused: no further cell begins; cell 2 of 6, 41 s left" err
-standing 1 1 1 0 0 6 4 1 0 0 0 1 0 0 0 0 0 7
+standing 1 0 2 0 0 6 4 1 0 0 0 1 0 0 0 0 0 7
 check "a stop after its cells" grep -qxF "sweep told: stopping: no further cell begins; cell 2 of 6, 7 s left" err
 standing 1 0 0 1 1 6 4 1 0 0 0 1 0 0 0 0 0 7
 check "no room" grep -qxF "sweep told: waits for room; cell 2 of 6+" err
 exits 0 "$CHORUS" go told
 check "go does not wait for that" grep -qx "told waits for room" err
-standing 2 0 0 1 0 6 4 1 0 0 0 1 0 0 0 0 0 7
+standing 2 0 1 1 0 6 4 1 0 0 0 1 0 0 0 0 0 7
 check "a pause without room" grep -qxF "sweep told: waits for room, then pauses; cell 2 of 6" err
 exits 0 "$CHORUS" pause told
 check "is what a pause is answered by" grep -qx "told waits for room, then pauses" err
-standing 2 1 1 0 0 6 4 1 1 0 0 1 0 0 0 0 0 7
+standing 1 0 2 0 0 6 4 1 1 0 0 1 0 0 0 0 0 7
 check "no time is left of what is paused, though it stops too" \
-    grep -qxF "sweep told: paused, then stops after the running cells; cell 2 of 6" err
+    grep -qxF "sweep told: paused, then stops; cell 2 of 6" err
 standing 1 0 0 1 1 6 4 1
 check "a line that is not whole tells nothing" eval '! grep -q "sweep told" err'
-standing 2 0 0 0 0 6 4 1 0 0 0 1 0 0 0 0 0 41
+standing 2 0 1 0 0 6 4 1 0 0 0 1 0 0 0 0 0 41
 kill -9 $owner_pid
 wait $owner_pid 2>/dev/null
 until_true 20 flock -n "$owner" true

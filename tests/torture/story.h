@@ -40,16 +40,16 @@ static struct wire_command story_command;
 static void story_send(const struct backend_span *span)
 {
     wire_send(story_kit->wire, &story_command);
-    if (story_command.how == WIRE_AFTER_EPOCH) /* the span goes on */
+    if (story_command.wish == WIRE_WISH_STOP_EPOCH) /* the span goes on */
         return;
     for (int i = 0; i < 20000 && !atomic_load(span->stop); i++)
         clock_sleep_ms(1);
 }
 
-static inline void story_stop_at(struct kit *k, uint32_t number, int64_t step, enum wire_how how)
+static inline void story_stop_at(struct kit *k, uint32_t number, int64_t step, enum wire_wish how)
 {
     story_kit = k;
-    story_command = (struct wire_command){.kind = WIRE_STOP, .run = number, .how = how};
+    story_command = (struct wire_command){.kind = WIRE_WISH, .run = number, .wish = how};
     kit_happen = story_send;
     atomic_store(&kit_at, step);
 }
@@ -133,7 +133,7 @@ static inline void story_remove(struct story *s, const char *folder)
  * already, or NULL. */
 static inline void story_run(struct story *s, char *folder)
 {
-    static const enum wire_how how[] = {WIRE_NOW, WIRE_AFTER_STEP, WIRE_AFTER_EPOCH};
+    static const enum wire_wish how[] = {WIRE_WISH_STOP_NOW, WIRE_WISH_STOP, WIRE_WISH_STOP_EPOCH};
     struct kit *k = &s->kit;
     struct wire_status status = {0};
     int64_t steps = s->spec.epochs * ((96 - s->spec.valid) / s->spec.batch);
@@ -177,7 +177,8 @@ static inline void story_sweep(struct story *s)
 
     kit_engine(&s->kit, 4096, 0);
     if (dice_percent(&s->dice, 50)) {
-        story_stop_at(&s->kit, s->kit.runs + 1, 1 + (int64_t)dice_below(&s->dice, 11), WIRE_NOW);
+        story_stop_at(&s->kit, s->kit.runs + 1, 1 + (int64_t)dice_below(&s->dice, 11),
+                      WIRE_WISH_STOP_NOW);
         run_sweep(&s->kit, s->keys, wish, &status);
         atomic_store(&kit_at, -1);
     }

@@ -226,8 +226,8 @@ static void offer_verbs(struct app *app, const char *name)
         offer(app, "stop", name, "");
         if (!ends)
             offer(app, "stop", name, " --after-epoch");
-        else
-            offer(app, "go", name, state == WIRE_PAUSED ? " --no-stop" : "");
+        else if (state != WIRE_PAUSED)
+            offer(app, "go", name, "");
     } else if (run && !run->average) { /* it cannot be trained on */
         offer(app, "resume", name, state == WIRE_DONE ? " epochs=" : "");
     }

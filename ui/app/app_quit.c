@@ -13,19 +13,6 @@
 
 #define PATIENCE_MS 2000 /* without a word to whoever has the terminal again */
 
-/* Those that have not ended; the caller frees them. */
-static struct wire_sweep_status *live_sweeps(const struct app *app, size_t *live)
-{
-    size_t n;
-    struct wire_sweep_status *sweep = wire_sweeps(app->config.wire, &n);
-
-    *live = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!wire_state_ended(sweep[i].state))
-            sweep[(*live)++] = sweep[i];
-    return sweep;
-}
-
 /* What comes true only later stands in the log too. */
 static void say_and_log(struct app *app, enum grid_role role, const char *words)
 {
@@ -33,58 +20,31 @@ static void say_and_log(struct app *app, enum grid_role role, const char *words)
     app_log(app, LOG_INFO, words);
 }
 
-/* A sweep that has no cell at work has no run to be told by. */
-static void stop_sweeps(struct app *app)
-{
-    size_t n;
-    struct wire_sweep_status *sweep = live_sweeps(app, &n);
-
-    for (size_t i = 0; i < n; i++)
-        (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_STOP,
-                                                                 .run = sweep[i].sweep,
-                                                                 .how = WIRE_AFTER_EPOCH});
-    free(sweep);
-}
-
-/* What becomes of a stop that was asked for where all is left running. */
+/* What becomes of a sweep that was told to stop after its cells, where all is left running. */
 static void add_stops(const struct app *app, struct text *words)
 {
     size_t n;
-    struct wire_sweep_status *sweep = live_sweeps(app, &n);
-    bool asked = false, cells = false;
+    struct wire_sweep_status *sweep = wire_sweeps(app->config.wire, &n);
+    bool cells = false;
 
-    for (size_t i = 0; i < n; i++) {
-        cells |= sweep[i].after_cells;
-        asked |= sweep[i].closing && !sweep[i].after_cells;
-    }
+    for (size_t i = 0; i < n; i++)
+        cells |= !wire_state_ended(sweep[i].state) && sweep[i].wish == WIRE_WISH_STOP_CELLS;
     free(sweep);
-    for (size_t i = 0; i < feed_count(app->feed); i++) {
-        const struct feed_run *run = feed_at(app->feed, i);
-
-        asked |= run->own && feed_ends_epoch(app->feed, run);
-    }
     if (cells)
         text_add(words, " Left running, the sweep's running cells go on to their ends, and no "
                         "further one begins.");
-    if (asked)
-        text_add(words, " Left running it goes on to its end: the stop that was asked for is "
-                        "forgotten.");
 }
 
+static void send_to_engine(const struct app *app, enum wire_command_kind kind)
+{
+    if (app->config.wire)
+        (void)wire_send(app->config.wire, &(struct wire_command){.kind = kind});
+}
+
+/* What waits in the queue stays there. */
 static void leave_after_epoch(struct app *app)
 {
-    struct err e;
-
-    if (app->config.wire) /* what waits in the queue stays there */
-        (void)wire_send(app->config.wire, &(struct wire_command){.kind = WIRE_CLOSE});
-    stop_sweeps(app);
-    for (size_t i = 0; i < feed_count(app->feed); i++) {
-        struct feed_run *run = feed_at(app->feed, i);
-
-        if (run->own && !wire_state_ended(run->state) &&
-            feed_stop(app->feed, run, WIRE_AFTER_EPOCH, &e) != ERR_OK)
-            app_log(app, LOG_WARN, e.text);
-    }
+    send_to_engine(app, WIRE_LEAVE);
     app->own->leaving = true;
     say_and_log(app, GRID_WARN, "leaving after this epoch; q takes that back");
 }
@@ -133,30 +93,10 @@ static void leave(void *user, int answer)
     }
 }
 
-/* What was told to stop after its epoch, and whatever the queue was to wait for, goes on. The engine may not
- * have heard of that stop yet: to what runs, and has none, WIRE_GO is nothing. */
 static void stay(struct app *app)
 {
-    struct wire *wire = app->config.wire;
-    size_t n;
-    struct wire_sweep_status *sweep = live_sweeps(app, &n);
-    struct err e;
-
+    send_to_engine(app, WIRE_STAY);
     app->own->leaving = false;
-    if (wire)
-        (void)wire_send(wire, &(struct wire_command){.kind = WIRE_OPEN});
-    for (size_t i = 0; i < n; i++)
-        if (!sweep[i].after_cells && (sweep[i].closing || !wire_sweep_has_paused(&sweep[i])))
-            (void)wire_send(wire, &(struct wire_command){.kind = WIRE_GO, .run = sweep[i].sweep});
-    free(sweep);
-    for (size_t i = 0; i < feed_count(app->feed); i++) {
-        struct feed_run *run = feed_at(app->feed, i);
-
-        if (run->own && !run->sweep &&
-            (run->state == WIRE_RUNNING || feed_ends_epoch(app->feed, run)) &&
-            feed_take_stop_back(app->feed, run, &e) != ERR_OK)
-            app_log(app, LOG_WARN, e.text);
-    }
     say_and_log(app, GRID_TEXT, "taken back: what runs goes on after this epoch too");
 }
 

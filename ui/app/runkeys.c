@@ -16,9 +16,9 @@ bool runkeys_is(int32_t code)
 void runkeys_hint(struct screen_key *hints, bool paused, bool stops)
 {
     if (paused)
-        screen_hint(hints, "p", stops ? "go on, then stop" : "go on");
+        screen_hint(hints, "p", "go on");
     if (stops)
-        screen_hint(hints, "R", paused ? "go on, no stop" : "take stop back");
+        screen_hint(hints, "R", "take stop back");
 }
 
 void runkeys_say_over(struct app *app, const char *reason)

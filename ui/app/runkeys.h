@@ -14,8 +14,7 @@
  * the key is none of these. */
 bool runkeys_do(struct app *app, const char *name, int32_t code);
 bool runkeys_is(int32_t code);
-/* What p and R are called while it is at work: paused lets either go on; of a stop that was told, R takes it
- * back. */
+/* What p and R are called while it is at work: p lets go on what is paused, R takes a stop back that was told. */
 void runkeys_hint(struct screen_key *hints, bool paused, bool stops);
 /* Goes to Run, which shows it, or to Predict. */
 void runkeys_watch(struct app *app, const char *name);

@@ -88,19 +88,18 @@ static void add_run(const struct feed *f, const struct feed_run *run, int parts,
                     struct text *out)
 {
     char number[TEXT_NUMBER_ROOM];
-    const char *ending = feed_ending(f, run);
     bool lost = run->broken || run->dead; /* how far it came its last rows and run.csv say each */
     bool refused = run->state == WIRE_FAILED && !run->path[0];
     bool full = feed_lacks_room(f, run), ended = wire_state_ended(run->state) || lost || full;
 
     text_addf(out, "%s %s", dot(full ? WIRE_PAUSED : run->state, lost),
-              run->broken           ? "broken"
-              : run->dead           ? "dead"
-              : full                ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
-              : feed_starts(f, run) ? "starting"
-              : ending              ? ending
-              : refused             ? "did not start" /* it may have no name to stand behind */
-                                    : wire_state_words(run->state));
+              run->broken                ? "broken"
+              : run->dead                ? "dead"
+              : full                     ? (run->own ? WAITS : WIRE_LACKS_ROOM " on the disk")
+              : feed_starts(f, run)      ? "starting"
+              : feed_is_stopping(f, run) ? "stopping"
+              : refused                  ? "did not start" /* it may have no name to stand behind */
+                                         : wire_state_words(run->state));
     if (!run->own && run->live && !lost)
         text_add(out, " elsewhere");
     if (parts & PART_NAME)
@@ -136,7 +135,7 @@ static void add_standing(const struct wire_sweep_status *s, bool dead, bool else
         text_add(out, " elsewhere ");
     if (full && !elsewhere)
         text_addf(out, " " WAITS "%s", words + strlen(WIRE_LACKS_ROOM));
-    else if (full || s->closing || s->state != WIRE_RUNNING || wire_sweep_is_paused(s))
+    else if (full || wire_sweep_closes(s) || s->state != WIRE_RUNNING || wire_sweep_is_paused(s))
         text_addf(out, " %s%s", words, strcmp(words, WIRE_LACKS_ROOM) ? "" : " on the disk");
     if (elsewhere && !clause)
         text_add(out, " elsewhere");

@@ -79,8 +79,7 @@ static void add_remarks(const struct results *r, const struct library_run *run,
     else if (at && feed_lacks_room(r->app->feed, at))
         text_add(out, "it " WIRE_LACKS_ROOM " on the disk");
     else if (is->stops)
-        text_addf(out, "%sstops %s: R takes that back",
-                  is->state == WIRE_PAUSED ? "it is paused, and " : "it ",
+        text_addf(out, "it stops %s: R takes that back",
                   feed_ends_epoch(r->app->feed, at) ? "after this epoch" : "with its sweep");
     else
         text_add(out, is->reason);

@@ -30,7 +30,7 @@ struct results_standing results_standing(const struct results *r, const struct l
         is.words = WIRE_NO_ROOM;
     else if (at && feed_starts(r->app->feed, at))
         is.words = "starting";
-    else if (at && is.state == WIRE_RUNNING && feed_ends_epoch(r->app->feed, at))
+    else if (at && feed_is_stopping(r->app->feed, at))
         is.words = "stopping";
     else
         is.words = wire_state_name(is.state);

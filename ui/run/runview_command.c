@@ -297,18 +297,19 @@ static bool is_to_pause(const struct runview *v, const struct feed_run *run)
 
 static void tell_pause(struct runview *v, struct feed_run *run, bool go)
 {
-    const char *said = pause_words(v, run, go);
+    enum wire_wish wish = go ? WIRE_WISH_RUN : WIRE_WISH_PAUSE;
+    const char *said = pause_words(v, run, go), *line = wire_wish_line(wish); /* the verb, too */
     struct err e = {0};
 
-    runview_did(v, run, go ? "go" : "pause", "");
+    runview_did(v, run, line, "");
     runview_promise(v, run, said, !go);
     if (run->own)
-        runview_answer_for(v, run, feed_pause(v->app->feed, run, go, &e), &e, said);
+        runview_answer_for(v, run, feed_wish(v->app->feed, run, wish, &e), &e, said);
     else
-        runview_tell_other(v, run, go ? "go" : "pause", said);
+        runview_tell_other(v, run, line, said);
 }
 
-/* To what went on meanwhile it would be that a stop is taken back. */
+/* What went on meanwhile may have been told to stop. */
 static void let_go(struct runview *v, struct feed_run *run)
 {
     if (run->state == WIRE_PAUSED)
@@ -375,7 +376,7 @@ static void ask_epochs(struct runview *v, const struct feed_run *run)
 static void go_on_at_work(struct runview *v, struct feed_run *run)
 {
     if (feed_stops_later(v->app->feed, run))
-        runview_take_stop_back(v, run);
+        runview_let_go(v, run);
     else if (run->state == WIRE_WAITING && !run->own && !run->live) /* nobody ever began it */
         begin_again(v, run, 0);
     else if (run->state == WIRE_PAUSED || run->state == WIRE_WAITING || is_to_pause(v, run))

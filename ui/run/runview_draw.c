@@ -102,8 +102,7 @@ static void add_best(struct text *out, const struct feed_run *run, int brief)
 }
 
 /* Where it stands and what can be done about it; brief, from 0 to 2: what is said elsewhere too goes. */
-static void add_story(struct text *out, const struct feed_run *run, bool starts, bool stops,
-                      int brief)
+static void add_story(struct text *out, const struct feed_run *run, bool starts, int brief)
 {
     char number[TEXT_NUMBER_ROOM];
 
@@ -134,8 +133,6 @@ static void add_story(struct text *out, const struct feed_run *run, bool starts,
         return;
     case WIRE_PAUSED:
         text_addf(out, "at step %s: p goes on", text_count(number, (uint64_t)run->step));
-        if (stops)
-            text_add(out, brief ? " to its stop" : " to its stop, R without it");
         return;
     case WIRE_RUNNING:
         add_best(out, run, brief);
@@ -195,7 +192,7 @@ static int draw_trouble(struct runview *v, const struct feed_run *run, struct gr
     struct rect words = rect_before(rect_behind(in, column), 1);
 
     grid_cut(g, in, 0, column, in.columns - column - 1, GRID_TEXT, true, name_of(run));
-    add_story(&line, run, false, false, 0);
+    add_story(&line, run, false, 0);
     words = rect_behind(rect_before(rect_below(in, 1), 1), 1);
     words = rect_top(words, in.rows > 12 ? 3 : 1);
     rows = grid_words(g, words, 0, GRID_BAD, text_str(&line));
@@ -225,16 +222,15 @@ static void draw_standing(struct runview *v, const struct feed_run *run, struct 
 {
     bool full = lacks_room(v, run), starts = !full && feed_starts(v->app->feed, run);
     bool goes = run->state == WIRE_DONE || run->state == WIRE_RUNNING;
-    bool stops = feed_stops_later(v->app->feed, run);
     bool gain = has_gain(run) && in.rows < 24;
-    const char *ends = feed_ending(v->app->feed, run);
+    const char *ends = feed_is_stopping(v->app->feed, run) ? "stopping" : NULL;
     const char *state = full ? WIRE_LACKS_ROOM : starts ? "starting" : ends ? ends : state_of(run);
     int role = full || ends ? GRID_WARN : role_of(run), column, width;
     struct text story = {0};
 
     for (int brief = 0; brief < 3 && !(gain && goes); brief++) {
         text_clear(&story);
-        add_story(&story, run, starts, stops, brief);
+        add_story(&story, run, starts, brief);
         if (text_width(text_str(&story)) <= in.columns / 2)
             break;
     }

@@ -9,6 +9,7 @@
 
 #define RUNVIEW_MEMBERS 64 /* that have a curve */
 #define RUNVIEW_SERIES  (RUNVIEW_MEMBERS + 8)
+#define RUNVIEW_CHOICES 4
 
 /* Rows of steps.csv as a curve: made once, and further as rows are added. */
 struct runview_steps {
@@ -46,7 +47,8 @@ struct runview {
     int units_first; /* scrolled */
     uint64_t drawn, drawn_id;
     bool drawn_ends;
-    char *told; /* what a question was about */
+    char *told;                  /* what a question was about, */
+    int choice[RUNVIEW_CHOICES]; /* and what its answers mean */
     struct {
         const char *said;      /* NULL: nothing */
         uint64_t id;           /* of the run that it was said of, */
@@ -103,7 +105,8 @@ void runview_tell_other(struct runview *v, const struct feed_run *run, const cha
  * program once the machine is claimed. */
 typedef void runview_act(struct runview *v, struct feed_run *run);
 void runview_let_act(struct runview *v, struct feed_run *run, runview_act *act);
-void runview_take_stop_back(struct runview *v, struct feed_run *run);
+/* Where it stops later, it does not: it, or all of its sweep, goes on. */
+void runview_let_go(struct runview *v, struct feed_run *run);
 
 /* Runs that go on elsewhere, as far as they are known, and those that do no more. */
 void runview_follow_live(struct runview *v);

@@ -8,77 +8,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is told to a cell of this program's sweep stops the sweep. */
-static void did_stop(struct runview *v, const struct feed_run *run, enum wire_how how)
+enum { DROP = WIRE_WISHES, CANCEL }; /* answers that are no wishes */
+
+/* What is told to a cell of this program is told to its sweep; another's sweep hears of no cell's stop. */
+static void tell(struct runview *v, struct feed_run *run, enum wire_wish wish, const char *said)
 {
-    const char *behind = how == WIRE_AFTER_EPOCH   ? "--after-epoch"
-                         : how == WIRE_AFTER_CELLS ? "--after-cells"
-                                                   : "";
-    struct text sweep = {0};
+    bool all = feed_is_cell(run) && (run->own || wish == WIRE_WISH_RUN);
+    struct wire_sweep_status is = {0};
     const char *name = run->name;
-
-    if (run->own)
-        feed_add_name(v->app->feed, run->sweep, &sweep);
-    if (sweep.n)
-        name = text_str(&sweep);
-    app_did(v->app, "stop", &name, 1, behind);
-    text_free(&sweep);
-}
-
-static void stop_with(struct runview *v, struct feed_run *run, enum wire_how how, const char *said)
-{
     struct err e = {0};
 
-    did_stop(v, run, how);
+    all = all && feed_sweep_of(v->app->feed, run, &is);
+    if (all)
+        name = is.name;
+    app_did(v->app, wish == WIRE_WISH_RUN ? "go" : "stop", &name, 1,
+            wish == WIRE_WISH_STOP_EPOCH   ? "--after-epoch"
+            : wish == WIRE_WISH_STOP_CELLS ? "--after-cells"
+                                           : "");
     runview_promise(v, run, said, false);
     if (run->own)
-        runview_answer_for(v, run, feed_stop(v->app->feed, run, how, &e), &e, said);
+        runview_answer_for(v, run, feed_wish_all(v->app->feed, run, wish, &e), &e, said);
     else
-        runview_tell_other(v, run, how == WIRE_AFTER_EPOCH ? "stop epoch" : "stop step", said);
+        runview_tell(v, run, all ? name : NULL, wire_wish_line(wish), said);
 }
 
 static void stop_after_epoch(struct runview *v, struct feed_run *run)
 {
-    stop_with(v, run, WIRE_AFTER_EPOCH,
-              run->state == WIRE_WAITING  ? "taking it out"
-              : run->state == WIRE_PAUSED ? RUNVIEW_GOES_TO_STOP
-                                          : RUNVIEW_STOPS_LATER);
+    tell(v, run, WIRE_WISH_STOP_EPOCH,
+         run->state == WIRE_PAUSED ? RUNVIEW_GOES_TO_STOP : RUNVIEW_STOPS_LATER);
 }
 
 static void stop_after_cells(struct runview *v, struct feed_run *run)
 {
-    stop_with(v, run, WIRE_AFTER_CELLS, RUNVIEW_SWEEP_STOPS_LATER);
+    tell(v, run, WIRE_WISH_STOP_CELLS, RUNVIEW_SWEEP_STOPS_LATER);
 }
 
-static void stop_run(void *user, int answer)
+static void stop_now(struct runview *v, struct feed_run *run)
 {
-    struct runview *v = user;
-    struct feed_run *run = runview_run(v);
+    bool cell = feed_is_cell(run);
 
-    if (answer < 0 || answer > 1 || !runview_same_run(v) || !runview_must_work(v, run))
-        return;
-    if (answer == 0)
-        runview_let_act(v, run, stop_after_epoch);
-    else
-        stop_with(v, run, WIRE_AFTER_STEP, "stopping after this step; R goes on with it");
-}
-
-static void take_sweeps_stop_back(struct runview *v, struct feed_run *run)
-{
-    struct wire_sweep_status is;
-    struct err e = {0};
-    const char *said, *sweep = is.name;
-    bool once;
-
-    if (!feed_sweep_of(v->app->feed, run, &is))
-        return;
-    said = is.after_epoch ? RUNVIEW_TAKEN_BACK : "the sweep goes on: further cells begin";
-    once = wire_sweep_takes_back(&is);
-    app_did(v->app, "go", &sweep, 1, once ? "" : "--no-stop");
-    if (run->own)
-        runview_answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e, said);
-    else /* the first one ends the pause */
-        runview_tell(v, run, sweep, once ? "go" : "go\ngo", said);
+    tell(v, run, WIRE_WISH_STOP,
+         cell && run->own ? "stopping the sweep; R on Sweep goes on with it"
+         : cell && feed_goes_on(v->app->feed, run)
+             ? "stopping this cell; the sweep goes on with the next one"
+         : cell                               ? "stopping this cell; R goes on with it"
+         : run->state == WIRE_WAITING         ? "taking it out"
+         : feed_lacks_room(v->app->feed, run) ? "stopping; R goes on from its last checkpoint"
+                                              : "stopping after this step; R goes on with it");
 }
 
 static void drop_cell(struct runview *v, struct feed_run *run)
@@ -92,142 +68,104 @@ static void drop_cell(struct runview *v, struct feed_run *run)
         runview_tell_other(v, run, "skip", "dropping this cell");
 }
 
-static void stop_cell(void *user, int answer)
-{
-    struct runview *v = user;
-    struct feed_run *run = runview_run(v);
-
-    if (answer < 0 || answer > 2 || !runview_same_run(v) || !runview_must_work(v, run))
-        return;
-    if (answer == 0 && run->own)
-        runview_let_act(v, run, stop_after_cells);
-    else if (answer == 1 && feed_goes_on(v->app->feed, run)) /* another one begins in its place */
-        runview_let_act(v, run, drop_cell);
-    else if (answer == 1)
-        drop_cell(v, run);
-    else if (answer == 2 && run->own)
-        stop_with(v, run, WIRE_AFTER_STEP, "stopping the sweep; R on Sweep goes on with it");
-    else if (answer == 2)
-        stop_with(v, run, WIRE_AFTER_STEP,
-                  feed_goes_on(v->app->feed, run)
-                      ? "stopping this cell; the sweep goes on with the next one"
-                      : "stopping this cell; R goes on with it");
-}
-
 static void take_stop_back(struct runview *v, struct feed_run *run)
 {
-    bool once = run->state != WIRE_PAUSED;
-    struct err e = {0};
+    struct wire_sweep_status is = {0};
 
-    if (feed_is_cell(run)) {
-        take_sweeps_stop_back(v, run);
+    if (feed_is_cell(run) && !feed_sweep_of(v->app->feed, run, &is))
         return;
-    }
-    runview_did(v, run, "go", once ? "" : "--no-stop");
-    runview_promise(v, run, RUNVIEW_TAKEN_BACK, false);
-    if (run->own)
-        runview_answer_for(v, run, feed_take_stop_back(v->app->feed, run, &e), &e,
-                           RUNVIEW_TAKEN_BACK);
-    else /* the first one ends the pause */
-        runview_tell_other(v, run, once ? "go" : "go\ngo", RUNVIEW_TAKEN_BACK);
+    tell(v, run, WIRE_WISH_RUN,
+         is.wish == WIRE_WISH_STOP_CELLS ? "the sweep goes on: further cells begin"
+                                         : RUNVIEW_TAKEN_BACK);
 }
 
-void runview_take_stop_back(struct runview *v, struct feed_run *run)
+void runview_let_go(struct runview *v, struct feed_run *run)
 {
     runview_let_act(v, run, take_stop_back);
 }
 
-/* Of boxes that offered to take the stop back, which may have been done meanwhile. */
-static void take_back_if_asked(struct runview *v)
-{
-    struct feed_run *run = runview_run(v);
-
-    if (runview_same_run(v) && runview_must_work(v, run) && feed_stops_later(v->app->feed, run))
-        runview_take_stop_back(v, run);
-}
-
-static void stop_run_again(void *user, int answer)
-{
-    if (answer == 0)
-        take_back_if_asked(user);
-    else
-        stop_run(user, answer);
-}
-
-/* Of what waits for room on the disk, which comes to no end of an epoch. */
-static void stop_full(void *user, int answer)
+/* What the box offered may have been done meanwhile. */
+static void stop_chosen(void *user, int answer)
 {
     struct runview *v = user;
     struct feed_run *run = runview_run(v);
+    int deed = answer < 0 ? CANCEL : v->choice[answer];
 
-    if (answer == 0 && runview_same_run(v) && runview_must_work(v, run))
-        stop_with(v, run, WIRE_AFTER_STEP, "stopping; R goes on from its last checkpoint");
+    if (deed == CANCEL || !runview_same_run(v) || !runview_must_work(v, run))
+        return;
+    if (deed == WIRE_WISH_RUN && feed_stops_later(v->app->feed, run))
+        runview_let_go(v, run);
+    else if (deed == WIRE_WISH_STOP_EPOCH)
+        runview_let_act(v, run, stop_after_epoch);
+    else if (deed == WIRE_WISH_STOP_CELLS)
+        runview_let_act(v, run, stop_after_cells);
+    else if (deed == DROP && feed_goes_on(v->app->feed, run)) /* another one begins in its place */
+        runview_let_act(v, run, drop_cell);
+    else if (deed == DROP)
+        drop_cell(v, run);
+    else if (deed == WIRE_WISH_STOP)
+        stop_now(v, run);
 }
 
-static void stop_full_cell(void *user, int answer)
-{
-    if (answer == 0)
-        stop_cell(user, 2);
-}
+struct answers {
+    const char *words[RUNVIEW_CHOICES + 1];
+    int n;
+};
 
-static void stop_cell_again(void *user, int answer)
+static void offer(struct runview *v, struct answers *a, int deed, const char *words)
 {
-    if (answer == 0)
-        take_back_if_asked(user);
-    else
-        stop_cell(user, answer);
+    v->choice[a->n] = deed;
+    a->words[a->n++] = words;
 }
 
 #define STOP_SWEEP "stop the sweep now; R on Sweep goes on with it"
 
-static void ask_stop_of_cell(struct runview *v, const struct feed_run *run, const char *question)
+/* What gives something up is not the first: Enter takes that. */
+static void offer_of_cell(struct runview *v, const struct feed_run *run, struct answers *a)
 {
-    static const char *const full[] = {STOP_SWEEP, "cancel", NULL};
     bool goes_on = feed_goes_on(v->app->feed, run), stops = feed_stops_later(v->app->feed, run);
-    const char *drop = goes_on ? "drop this cell, the sweep goes on" : "drop this cell alone";
-    const char *stop = goes_on ? "stop it now: R goes on with it, the sweep with the next"
-                               : "stop it now: R goes on with it";
-    /* what gives something up is not the first: Enter takes that */
-    const char *const cell[] = {stops ? RUNKEYS_SWEEP_BACK : "after the running cells", drop,
-                                STOP_SWEEP, "cancel", NULL};
-    const char *const foreign[] = {stops ? RUNKEYS_SWEEP_BACK : "cancel", drop, stop,
-                                   stops ? "cancel" : NULL, NULL};
 
-    if (run->own && feed_lacks_room(v->app->feed, run))
-        app_ask(v->app, question, full, stop_full_cell, v);
+    if (run->own && feed_lacks_room(v->app->feed, run)) {
+        offer(v, a, WIRE_WISH_STOP, STOP_SWEEP);
+        offer(v, a, CANCEL, "cancel");
+        return;
+    }
+    if (stops)
+        offer(v, a, WIRE_WISH_RUN, RUNKEYS_SWEEP_BACK);
+    else if (run->own)
+        offer(v, a, WIRE_WISH_STOP_CELLS, "after the running cells");
     else
-        app_ask(v->app, question, run->own ? cell : foreign, stops ? stop_cell_again : stop_cell,
-                v);
+        offer(v, a, CANCEL, "cancel");
+    offer(v, a, DROP, goes_on ? "drop this cell, the sweep goes on" : "drop this cell alone");
+    offer(v, a, WIRE_WISH_STOP,
+          run->own  ? STOP_SWEEP
+          : goes_on ? "stop it now: R goes on with it, the sweep with the next"
+                    : "stop it now: R goes on with it");
+    if (run->own || stops)
+        offer(v, a, CANCEL, "cancel");
 }
 
-static void ask_stop_of_run(struct runview *v, const struct feed_run *run, const char *question)
+static void offer_of_run(struct runview *v, const struct feed_run *run, struct answers *a)
 {
-    static const char *const plain[] = {"after this epoch", "now; R goes on with it", "cancel",
-                                        NULL};
-    static const char *const paused[] = {"after this epoch: it goes on to its end, and stops there",
-                                         "now; R goes on with it", "cancel", NULL};
-    static const char *const again[] = {"take the stop back: it goes on", "now; R goes on with it",
-                                        "cancel", NULL};
-    static const char *const waits[] = {"take it out", "cancel", NULL};
-    static const char *const full[] = {"now; R goes on from its last checkpoint", "cancel", NULL};
+    bool full = feed_lacks_room(v->app->feed, run);
 
-    if (feed_lacks_room(v->app->feed, run))
-        app_ask(v->app, question, full, stop_full, v);
-    else if (feed_stops_later(v->app->feed, run))
-        app_ask(v->app, question, again, stop_run_again, v);
-    else
-        app_ask(v->app, question,
-                run->state == WIRE_WAITING  ? waits
-                : run->state == WIRE_PAUSED ? paused
-                                            : plain,
-                stop_run, v);
+    if (!full && feed_stops_later(v->app->feed, run))
+        offer(v, a, WIRE_WISH_RUN, "take the stop back: it goes on");
+    else if (!full && run->state != WIRE_WAITING)
+        offer(v, a, WIRE_WISH_STOP_EPOCH,
+              run->state == WIRE_PAUSED ? "after this epoch: it goes on to its end, and stops there"
+                                        : "after this epoch");
+    offer(v, a, WIRE_WISH_STOP,
+          full                         ? "now; R goes on from its last checkpoint"
+          : run->state == WIRE_WAITING ? "take it out"
+                                       : "now; R goes on with it");
+    offer(v, a, CANCEL, "cancel");
 }
 
 void runview_ask_stop(struct runview *v, struct feed_run *run)
 {
-    static void (*const earlier[])(void *user, int answer) = {
-        stop_run, stop_run_again, stop_full, stop_cell, stop_cell_again, stop_full_cell};
     bool of_sweep = feed_is_cell(run);
+    struct answers a = {0};
     struct text question = {0};
 
     if (!runview_must_work(v, run))
@@ -243,17 +181,15 @@ void runview_ask_stop(struct runview *v, struct feed_run *run)
         text_add(&question, " It waits for room on the disk.");
     else if (feed_stops_later(v->app->feed, run))
         text_add(&question, of_sweep ? " The sweep was told to stop already."
-                            : run->state == WIRE_PAUSED
-                                ? " It is paused, and stops after this epoch."
-                                : " It stops after this epoch already.");
+                                     : " It stops after this epoch already.");
     if (run->own && run->state != WIRE_WAITING)
         app_open(v->app, SCREEN_SETUP,
                  &(struct screen_request){.what = SCREEN_ADD_NEXT, .words = &question});
-    for (size_t i = 0; i < MEM_COUNT(earlier); i++)
-        app_ask_end(v->app, earlier[i]);
+    app_ask_end(v->app, stop_chosen);
     if (of_sweep)
-        ask_stop_of_cell(v, run, text_str(&question));
+        offer_of_cell(v, run, &a);
     else
-        ask_stop_of_run(v, run, text_str(&question));
+        offer_of_run(v, run, &a);
+    app_ask(v->app, text_str(&question), a.words, stop_chosen, v);
     text_free(&question);
 }

@@ -55,16 +55,26 @@ void sweepview_let_act(struct sweepview *v, sweepview_deed *act)
     claim_machine(v->app, false, begin_going, g); /* what is paused keeps its process */
 }
 
-/* To what went on meanwhile it would be that a stop is taken back. */
+static void tell(struct sweepview *v, enum wire_wish wish, const char *said)
+{
+    if (v->own)
+        sweepview_send(v, (struct wire_command){.kind = WIRE_WISH, .wish = wish});
+    else
+        sweepview_control(v, wire_wish_line(wish), said);
+}
+
+/* Also where it was told to stop. */
 static void let_go(struct sweepview *v)
 {
-    if (!is_paused(v))
+    enum wire_wish was = sweepview_is(v)->wish;
+
+    if (!is_paused(v) && !wire_wish_stops_later(was)) /* any more */
         return;
     sweepview_did(v, "go", "");
-    if (v->own)
-        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
-    else
-        sweepview_control(v, "go", "to go on");
+    tell(v, WIRE_WISH_RUN,
+         was == WIRE_WISH_STOP_EPOCH   ? "to go on after this epoch too"
+         : was == WIRE_WISH_STOP_CELLS ? "to begin further cells again"
+                                       : "to go on");
 }
 
 static void pause_sweep(struct sweepview *v)
@@ -76,144 +86,96 @@ static void pause_sweep(struct sweepview *v)
         return;
     }
     sweepview_did(v, "pause", "");
-    if (v->own)
-        sweepview_send(v, (struct wire_command){.kind = WIRE_PAUSE});
-    else
-        sweepview_control(v, "pause", "to pause");
+    tell(v, WIRE_WISH_PAUSE, "to pause");
 }
 
 /* ---- stops ---- */
 
-static void stop_with(struct sweepview *v, int answer)
-{
-    static const enum wire_how how[] = {WIRE_AFTER_CELLS, WIRE_AFTER_EPOCH, WIRE_AFTER_STEP};
-    static const char *const lines[] = {"stop cells", "stop epoch", "stop step"};
-    static const char *const said[] = {"to stop after the running cells; R takes that back",
-                                       "to stop after this epoch; R takes that back",
-                                       "to stop now; R goes on with it"};
-    static const char *const options[] = {"--after-cells", "--after-epoch", ""};
+enum { CANCEL = WIRE_WISHES }; /* an answer that is no wish */
 
-    sweepview_did(v, "stop", options[answer]);
-    if (!v->own) {
-        sweepview_control(v, lines[answer], said[answer]);
-        return;
-    }
-    sweepview_send(v, (struct wire_command){.kind = WIRE_STOP, .how = how[answer]});
-    if (answer < 2)
+static void stop(struct sweepview *v, enum wire_wish wish)
+{
+    bool cells = wish == WIRE_WISH_STOP_CELLS, epoch = wish == WIRE_WISH_STOP_EPOCH;
+
+    sweepview_did(v, "stop", cells ? "--after-cells" : epoch ? "--after-epoch" : "");
+    tell(v, wish,
+         cells   ? "to stop after the running cells; R takes that back"
+         : epoch ? "to stop after this epoch; R takes that back"
+                 : "to stop now; R goes on with it");
+    if (v->own && (cells || epoch))
         app_log_from(v->app, LOG_INFO, v->sweep->now->name,
-                     answer == 0 ? "the sweep stops after the running cells"
-                                 : "stopping after this epoch; R takes that back");
+                     cells ? "the sweep stops after the running cells"
+                           : "stopping after this epoch; R takes that back");
 }
 
 static void stop_after_cells(struct sweepview *v)
 {
-    stop_with(v, 0);
+    stop(v, WIRE_WISH_STOP_CELLS);
 }
 
 static void stop_after_epoch(struct sweepview *v)
 {
-    stop_with(v, 1);
+    stop(v, WIRE_WISH_STOP_EPOCH);
 }
 
 static void stop_chosen(void *user, int answer)
 {
     struct sweepview *v = user;
+    int deed = answer < 0 ? CANCEL : v->choice[answer];
 
-    if (answer < 0 || answer > 2 || !sweepview_still_asked(v))
+    if (deed == CANCEL || !sweepview_still_asked(v))
         return;
     sweepview_merge(v);
     if (!sweepview_works(v))
         return;
-    if (answer == 2)
-        stop_with(v, answer);
+    if (deed == WIRE_WISH_STOP)
+        stop(v, WIRE_WISH_STOP);
     else
-        sweepview_let_act(v, answer == 0 ? stop_after_cells : stop_after_epoch);
+        sweepview_let_act(v, deed == WIRE_WISH_STOP_CELLS   ? stop_after_cells
+                             : deed == WIRE_WISH_STOP_EPOCH ? stop_after_epoch
+                                                            : let_go);
 }
 
-/* What is paused goes on with the first one. */
-static void take_stop_back(struct sweepview *v)
+static void offer(struct sweepview *v, const char **answers, int deed, const char *words)
 {
-    bool once = wire_sweep_takes_back(sweepview_is(v));
+    size_t n = 0;
 
-    sweepview_did(v, "go", once ? "" : "--no-stop");
-    for (int i = 0; v->own && i < (once ? 1 : 2); i++)
-        sweepview_send(v, (struct wire_command){.kind = WIRE_GO});
-    if (!v->own)
-        sweepview_control(v, once ? "go" : "go\ngo",
-                          sweepview_is(v)->after_epoch ? "to go on after this epoch too"
-                                                       : "to begin further cells again");
+    while (answers[n])
+        n++;
+    v->choice[n] = deed;
+    answers[n] = words;
 }
 
-static bool will_stop(const struct sweepview *v)
-{
-    return wire_sweep_stops_later(sweepview_is(v));
-}
-
-static void other_stop_chosen(void *user, int answer)
-{
-    struct sweepview *v = user;
-
-    if (answer != 0) {
-        stop_chosen(v, answer);
-        return;
-    }
-    if (!sweepview_still_asked(v))
-        return;
-    sweepview_merge(v);
-    if (sweepview_works(v) && will_stop(v))
-        sweepview_let_act(v, take_stop_back);
-}
-
-/* Of a stop at the end of this epoch nothing but one at once is sooner. */
-static void sooner_stop_chosen(void *user, int answer)
-{
-    other_stop_chosen(user, answer == 1 ? 2 : answer == 0 ? 0 : -1);
-}
-
-/* Of what waits for room on the disk, which comes to no end of an epoch. */
-static void full_stop_chosen(void *user, int answer)
-{
-    if (answer == 0)
-        stop_chosen(user, 2);
-}
-
+/* What waits for room on the disk comes to no end of an epoch; of a stop at the end of this epoch nothing but
+ * one at once is sooner. */
 static void stop_sweep(struct sweepview *v)
 {
-    static const char *const answers[] = {"after the running cells", "end of this epoch",
-                                          "now; R goes on with it", "cancel", NULL};
-    static const char *const others[] = {RUNKEYS_SWEEP_BACK, "end of this epoch",
-                                         "now; R goes on with it", "cancel", NULL};
-    static const char *const sooner[] = {RUNKEYS_SWEEP_BACK, "now; R goes on with it", "cancel",
-                                         NULL};
-    static const char *const full[] = {"now; R goes on with it", "cancel", NULL};
+    const char *answers[SWEEPVIEW_CHOICES + 1] = {NULL};
     bool waits, stops, ends;
     struct text question = {0};
 
     if (!sweepview_works(v))
         return;
     waits = wire_sweep_lacks_room(sweepview_is(v));
-    stops = will_stop(v);
-    ends = stops && sweepview_is(v)->after_epoch;
+    stops = !waits && wire_wish_stops_later(sweepview_is(v)->wish);
+    ends = stops && sweepview_is(v)->wish == WIRE_WISH_STOP_EPOCH;
     sweepview_remember_asked(v);
-    if (stops && !waits)
-        text_add(&question, is_paused(v) ? "It is paused, and " : "It ");
     text_add(&question, waits   ? "Stop this sweep? It waits for room on the disk."
-                        : ends  ? "stops after this epoch. Something else?"
-                        : stops ? "stops after the running cells. Something else?"
+                        : ends  ? "It stops after this epoch. Something else?"
+                        : stops ? "It stops after the running cells. Something else?"
                                 : "Stop this sweep? What has no result yet is kept for later.");
     if (v->own)
         app_open(v->app, SCREEN_SETUP,
                  &(struct screen_request){.what = SCREEN_ADD_NEXT, .words = &question});
-    app_ask(v->app, text_str(&question),
-            waits   ? full
-            : ends  ? sooner
-            : stops ? others
-                    : answers,
-            waits   ? full_stop_chosen
-            : ends  ? sooner_stop_chosen
-            : stops ? other_stop_chosen
-                    : stop_chosen,
-            v);
+    if (stops)
+        offer(v, answers, WIRE_WISH_RUN, RUNKEYS_SWEEP_BACK);
+    else if (!waits)
+        offer(v, answers, WIRE_WISH_STOP_CELLS, "after the running cells");
+    if (!waits && !ends)
+        offer(v, answers, WIRE_WISH_STOP_EPOCH, "end of this epoch");
+    offer(v, answers, WIRE_WISH_STOP, "now; R goes on with it");
+    offer(v, answers, CANCEL, "cancel");
+    app_ask(v->app, text_str(&question), answers, stop_chosen, v);
     text_free(&question);
 }
 
@@ -312,10 +274,8 @@ static void go_on(struct sweepview *v)
 {
     bool lives = v->own || v->sweep->now->live;
 
-    if (lives && will_stop(v))
-        sweepview_let_act(v, take_stop_back);
-    else if (lives && is_paused(v))
-        pause_sweep(v); /* as p: that lets it go on */
+    if (lives && (is_paused(v) || wire_wish_stops_later(sweepview_is(v)->wish)))
+        sweepview_let_act(v, let_go);
     else if (lives)
         app_say(v->app, GRID_DIM, RUNKEYS_AT_WORK);
     else if (live_sweep_open(v->sweep->now))

@@ -73,6 +73,7 @@ struct sweepview_look {     /* which part of it is looked at */
     struct board_view view; /* .row and .column: the chosen cell */
 };
 #define SWEEPVIEW_MOST_DIMS 16
+#define SWEEPVIEW_CHOICES   4 /* of how to stop */
 
 struct sweepview_board { /* and what it is made of */
     struct board board;
@@ -167,18 +168,19 @@ struct sweepview {
     bool own;                        /* there is one, and it has not ended */
     struct wire_cell *wire_cell;
     size_t wire_room;
-    size_t asked;            /* the cell that a question is about, */
-    char *asked_of;          /* and its sweep */
-    size_t dropping;         /* a cell whose drop was sent, counted from 1; 0: none */
-    bool failed_again;       /* the newest start here: what had ended badly waits again */
-    uint32_t followed;       /* this process's sweep that was shown without being asked */
-    bool telling;            /* a task looks for what the line of status says, */
-    uint64_t tell_ns;        /* the next one not before, */
-    struct feed_sweep told;  /* and what the last one found, */
-    uint64_t told_stamp;     /* of files that stood so (record_sweep_stamp); */
-    char *promised;          /* what was said of a sweep that was told something, */
-    const char *promised_at; /* and how it stood then */
-    uint32_t over[2];        /* the newest of this process's that is told to be over: begun here,
+    size_t asked;                  /* the cell that a question is about, */
+    char *asked_of;                /* and its sweep, */
+    int choice[SWEEPVIEW_CHOICES]; /* and what its answers mean */
+    size_t dropping;               /* a cell whose drop was sent, counted from 1; 0: none */
+    bool failed_again;             /* the newest start here: what had ended badly waits again */
+    uint32_t followed;             /* this process's sweep that was shown without being asked */
+    bool telling;                  /* a task looks for what the line of status says, */
+    uint64_t tell_ns;              /* the next one not before, */
+    struct feed_sweep told;        /* and what the last one found, */
+    uint64_t told_stamp;           /* of files that stood so (record_sweep_stamp); */
+    char *promised;                /* what was said of a sweep that was told something, */
+    const char *promised_at;       /* and how it stood then */
+    uint32_t over[2]; /* the newest of this process's that is told to be over: begun here,
                              * and from the queue, which have numbers of their own */
 };
 

@@ -63,7 +63,7 @@ static void add_acts(const struct sweepview *v, struct text *letters)
     const struct sweepview_sweep *s = v->sweep;
 
     if (v->own || s->now->live) {
-        text_add(letters, wire_sweep_stops_later(sweepview_is(v)) ? "pRK" : "pK");
+        text_add(letters, wire_wish_stops_later(sweepview_is(v)->wish) ? "pRK" : "pK");
         return;
     }
     if (live_sweep_open(s->now) || live_sweep_beyond(s->now))
@@ -95,7 +95,7 @@ const struct screen_key *sweepview_hints(void *screen)
     screen_hints(hints, list ? list_keys : sweepview_keys, text_str(&letters));
     if (lives)
         runkeys_hint(hints, wire_sweep_is_paused(sweepview_is(v)),
-                     wire_sweep_stops_later(sweepview_is(v)));
+                     wire_wish_stops_later(sweepview_is(v)->wish));
     text_free(&letters);
     return hints;
 }

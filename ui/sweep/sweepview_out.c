@@ -59,18 +59,19 @@ void sweepview_offers(void *screen, struct text *lines)
 {
     const struct sweepview *v = screen;
     const struct sweepview_sweep *s = v->sweep;
-    bool lives;
+    bool lives, paused;
     struct text name = {0};
 
     sweepview_runs(screen, &name);
     lives = name.n && (v->own || s->now->live);
-    if (lives && wire_sweep_stops_later(sweepview_is(v)))
-        text_addf(lines, "go %s%s\n", text_str(&name),
-                  wire_sweep_takes_back(sweepview_is(v)) ? "" : " --no-stop");
+    paused = lives && wire_sweep_is_paused(sweepview_is(v));
+    if (lives && (paused || wire_wish_stops_later(sweepview_is(v)->wish)))
+        text_addf(lines, "go %s\n", text_str(&name));
+    if (lives && !paused)
+        text_addf(lines, "pause %s\n", text_str(&name));
     if (lives)
-        text_addf(lines, "%s %s\nstop %s\nstop %s --after-epoch\nstop %s --after-cells\n",
-                  wire_sweep_is_paused(sweepview_is(v)) ? "go" : "pause", text_str(&name),
-                  text_str(&name), text_str(&name), text_str(&name));
+        text_addf(lines, "stop %s\nstop %s --after-epoch\nstop %s --after-cells\n", text_str(&name),
+                  text_str(&name), text_str(&name));
     else if (name.n && (live_sweep_open(s->now) || live_sweep_beyond(s->now)))
         text_addf(lines, "resume %s\n", text_str(&name));
     text_free(&name);

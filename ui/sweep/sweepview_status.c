@@ -60,8 +60,7 @@ static bool same_sweep(const struct feed_sweep *a, const struct feed_sweep *b)
     const struct wire_sweep_status *x = &a->is, *y = &b->is;
 
     return !strcmp(x->name, y->name) && x->cells == y->cells && x->state == y->state &&
-           x->counting == y->counting && x->closing == y->closing &&
-           x->after_cells == y->after_cells && x->after_epoch == y->after_epoch &&
+           x->counting == y->counting && x->closing == y->closing && x->wish == y->wish &&
            wire_sweep_lacks_room(x) == wire_sweep_lacks_room(y) && x->running == y->running &&
            x->paused == y->paused && x->elsewhere == y->elsewhere &&
            wire_sweep_ended(x) == wire_sweep_ended(y) && a->dead == b->dead && a->told == b->told &&

@@ -82,12 +82,12 @@ void drive_quit(struct wire *wire, struct engine *engine, bool quiet)
     for (; !engine_is_over(engine); waited += nap, nap = nap < 32 ? 2 * nap : 50) {
         if (cli_interrupts + cli_terminated > heard) {
             heard = cli_interrupts + cli_terminated;
-            quit.how = WIRE_NOW;
+            quit.now = true;
             (void)wire_send(wire, &quit);
             urged = waited;
         }
         clock_sleep_ms(nap);
-        if (quit.how == WIRE_NOW && waited - urged < 2000 && waited + nap - urged >= 2000)
+        if (quit.now && waited - urged < 2000 && waited + nap - urged >= 2000)
             drive_late(true);
         else if (!quiet && waited < 2000 && waited + nap >= 2000)
             cli_talk("still ending: what was begun, or on_end, is at work (Ctrl-C ends it)");

@@ -318,15 +318,12 @@ static bool is_read(struct doing *d)
            clock_ns() - d->ended_ns > READ_NS;
 }
 
-static void quit(struct doing *d, enum wire_how how)
+static void quit(struct doing *d, bool now)
 {
-    struct wire_command command = {.kind = WIRE_STOP, .run = d->number, .how = WIRE_NOW};
+    struct wire_command command = {.kind = WIRE_QUIT, .run = d->number, .now = now};
 
-    if (how == WIRE_NOW && d->number)
-        (void)wire_send(d->wire, &command);
-    command = (struct wire_command){.kind = WIRE_QUIT, .how = how};
     /* A full row of commands means that the engine is stuck: giving up is all that is left. */
-    if ((!wire_send(d->wire, &command) || how == WIRE_NOW) && !d->give_up)
+    if ((!wire_send(d->wire, &command) || now) && !d->give_up)
         d->give_up = clock_ns() + GRACE_NS;
     d->quitting = true;
 }
@@ -336,11 +333,11 @@ static void obey_signals(struct doing *d)
     cli_wake_clear();
     if (cli_terminated > d->terminated) {
         d->terminated = cli_terminated;
-        quit(d, d->terminated > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
+        quit(d, d->terminated > 1);
     }
     if (cli_interrupts > d->interrupts) {
         d->interrupts = cli_interrupts;
-        quit(d, d->interrupts > 1 ? WIRE_NOW : WIRE_AFTER_STEP);
+        quit(d, d->interrupts > 1);
         if (d->interrupts > 2)
             d->give_up = 1;
         if (d->interrupts == 1 && !d->job->quiet)

@@ -33,7 +33,7 @@ struct work { /* a run, or a sweep with all its cells */
     bool sweep;
     char **cell; /* (cells) runs of a sweep that begins no more, which go on alone */
     size_t cells;
-    bool after_cells;
+    enum wire_wish wish;
     bool prepared; /* what it has begun can be gone on with */
     bool told;     /* to let go */
 };
@@ -97,9 +97,9 @@ static void add_sweep(struct works *w, struct wire *wire, const struct wire_swee
     if (work->told)
         return;
     free_cells(work);
-    work->after_cells = s->after_cells;
+    work->wish = s->wish;
     work->prepared = true;
-    if (s->after_cells)
+    if (wire_wish_stops_later(s->wish))
         take_cells(work, wire);
 }
 
@@ -153,7 +153,7 @@ static bool find_work(struct works *w, struct wire *wire)
         for (size_t k = 0; k < sweeps && !other; k++)
             other = has_cell(wire, sweep[k].sweep, run[i].run); /* which is the sweep's business */
         if (!other)
-            (void)add_work(w, run[i].run, false);
+            add_work(w, run[i].run, false)->wish = run[i].wish;
     }
     free(run);
     free(sweep);
@@ -272,8 +272,7 @@ static void tell(struct work *w, struct wire *wire, struct engine *engine)
     if (w->told || !w->prepared)
         return;
     w->told = true;
-    send(wire, engine,
-         &(struct wire_command){.kind = WIRE_STOP, .run = w->number, .how = WIRE_HAND_OVER});
+    send(wire, engine, &(struct wire_command){.kind = WIRE_HAND_OVER, .run = w->number});
 }
 
 /* Until each has written a checkpoint and let go of its folder. What has no folder yet is waited for:
@@ -316,12 +315,15 @@ static bool queue_is_empty(void)
     return empty;
 }
 
-static int leave_one(const char *name)
+/* What was to stop after its epoch is to there, too; it may have ended by itself. */
+static int leave_one(const char *name, enum wire_wish wish)
 {
     struct err e;
     int code;
 
     if (handover_leave(name, &e) == ERR_OK) {
+        if (wish == WIRE_WISH_STOP_EPOCH)
+            (void)!record_control(name, wire_wish_line(wish), NULL);
         cli_talk("%s goes on without this terminal; chorus %s",
                  TEXT_CLEAN(name ? name : "the queue"),
                  name ? "watch shows it" : "queue shows what waits");
@@ -348,16 +350,17 @@ static bool is_stopped(const char *run)
 /* How many were left; what cannot be is said. */
 static size_t leave_work(struct wire *wire, const struct work *w, int *code)
 {
-    char *name = w->after_cells ? NULL : open_name(wire, w);
+    bool cells = w->sweep && wire_wish_stops_later(w->wish);
+    char *name = cells ? NULL : open_name(wire, w);
     size_t left = name != NULL;
-    int failed = name ? leave_one(name) : 0;
+    int failed = name ? leave_one(name, w->wish) : 0;
 
     *code = failed ? failed : *code;
     free(name);
     for (size_t i = 0; i < w->cells; i++) {
         if (!is_stopped(w->cell[i]))
             continue;
-        failed = leave_one(w->cell[i]);
+        failed = leave_one(w->cell[i], w->wish);
         *code = failed ? failed : *code;
         left++;
     }
@@ -376,7 +379,7 @@ static int hand_over(struct works *w, struct wire *wire, struct engine *engine, 
     drive_quit(wire, engine, true);
     for (size_t i = 0; i < w->n; i++)
         left += leave_work(wire, &w->list[i], &code);
-    return left || !queue || queue_is_empty() ? code : leave_one(NULL);
+    return left || !queue || queue_is_empty() ? code : leave_one(NULL, WIRE_WISH_RUN);
 }
 
 static bool is_among(const struct works *w, uint32_t number)

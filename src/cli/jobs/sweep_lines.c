@@ -407,7 +407,7 @@ static void add_whole(const struct sweep_lines *w, int columns, struct text *lin
         text_addf(&line, ", %s without a good end", TEXT_COUNT(s->diverged + s->oom + s->failed));
     if (s->elsewhere)
         text_addf(&line, ", %s elsewhere", TEXT_COUNT(s->elsewhere));
-    if (s->closing || wire_sweep_is_paused(s) || wire_sweep_lacks_room(s))
+    if (wire_sweep_closes(s) || wire_sweep_is_paused(s) || wire_sweep_lacks_room(s))
         text_addf(&line, ", %s", wire_sweep_words(s, false));
     if (!wire_sweep_rests(s))
         progress_add_left(&line, "  ", s->left_seconds);

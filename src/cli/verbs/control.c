@@ -25,80 +25,129 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_MS 10000
-#define LOOK_MS 50
-#define NEXT_MS 2000 /* until the next cell of a sweep begins */
-#define BACK_MS 1000 /* until a stop that is not taken back stays */
+#define WAIT_MS    10000
+#define WAIT_WORDS "10 s"
+#define LOOK_MS    50
+#define NEXT_MS    2000 /* until the next cell of a sweep begins */
+#define HEARD_MS   1000 /* until a word that is not waited for is heard, where that is seen */
+struct word {           /* of a verb */
+    const char *verb, *line;
+    enum wire_wish wish;
+};
 
-static bool reached(const struct record_entry *entry, enum wire_state wanted)
+struct target { /* a run or a sweep, and how it stood when it was told */
+    char *run;  /* its folder; NULL: it is a sweep */
+    char *name; /* of either */
+    int code;   /* CLI_ON: it was told */
+    enum wire_wish before;
+    bool paused;
+};
+
+struct targets {
+    struct target *list;
+    size_t n, room;
+};
+
+static void add_target(struct targets *t, const char *run, const char *name)
 {
+    t->list = mem_grow(t->list, &t->room, t->n + 1, sizeof *t->list);
+    t->list[t->n++] = (struct target){.run = run ? mem_text(run) : NULL, .name = mem_text(name)};
+}
+
+static void free_targets(struct targets *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->list[i].run);
+        free(t->list[i].name);
+    }
+    free(t->list);
+}
+
+/* Of a stop that comes later nobody waits for the end. */
+static bool is_awaited(const struct word *w)
+{
+    return !wire_wish_stops_later(w->wish);
+}
+
+static enum wire_state wanted(const struct word *w)
+{
+    return wire_wish_stops(w->wish)     ? WIRE_STOPPED
+           : w->wish == WIRE_WISH_PAUSE ? WIRE_PAUSED
+                                        : WIRE_RUNNING;
+}
+
+/* It may have ended by itself meanwhile. */
+static bool reached(const struct record_entry *entry, const struct word *w)
+{
+    enum wire_wish wish;
+
     if (entry->broken)
         return false;
-    if (wanted == WIRE_STOPPED)
+    if (wire_wish_stops(w->wish) || wire_state_ended(entry->run.state))
         return wire_state_ended(entry->run.state) && !entry->live;
-    /* It may have ended by itself meanwhile. */
-    return entry->run.state == wanted || wire_state_ended(entry->run.state);
+    if (entry->run.state != wanted(w))
+        return false;
+    (void)record_working_full(entry->folder, &wish);
+    return w->wish != WIRE_WISH_RUN || !wire_wish_stops(wish);
 }
 
-/* Of what was paused, and is no more. */
-static void say_still_stops(bool after_cells, const char *name)
+/* ": the stop after this epoch is cancelled", where one was still to come. */
+static void add_cancelled(const struct word *w, enum wire_wish before, struct text *out)
 {
-    cli_talk("it still stops after %s; chorus go %s%s again takes that back",
-             after_cells ? "the running cells" : "this epoch", name, again());
+    if (w->wish == WIRE_WISH_RUN && wire_wish_stops(before))
+        text_addf(out, ": the %s is cancelled", wire_wish_words(before));
 }
 
-/* Waits until the run's file shows that the line was obeyed. */
-static int wait_for(const char *folder, const char *line, enum wire_state wanted)
+static int say_reached(const struct record_entry *entry, const struct word *w,
+                       enum wire_wish before)
+{
+    struct text name = {0}, cancelled = {0};
+    bool dead = entry->dead, stop = wire_wish_stops(w->wish);
+    int code = dead && !stop ? err_exit_code(ERR_FAILED) : 0;
+
+    text_add_clean(&name, entry->name);
+    if (entry->run.state == WIRE_RUNNING)
+        add_cancelled(w, before, &cancelled);
+    if (w->wish == WIRE_WISH_RUN && !dead && entry->run.state == WIRE_STOPPED)
+        code = control_refuse_idle(entry, w->verb); /* it had obeyed a stop before */
+    else if (dead && stop)
+        cli_talk("%s has no end in its files (was it killed, or is the disk full?): its "
+                 "process is gone; chorus resume %s%s %s",
+                 text_str(&name), text_str(&name), again(),
+                 record_has_checkpoint(entry->folder)
+                     ? "goes on from its last checkpoint"
+                     : "begins it again: it has no checkpoint yet");
+    else
+        cli_talk("%s is %s%s", text_str(&name),
+                 dead ? "dead: its process is gone" : wire_state_words(entry->run.state),
+                 text_str(&cancelled));
+    text_free(&name);
+    text_free(&cancelled);
+    return code;
+}
+
+/* CLI_ON: its file does not show yet that the word was obeyed. */
+static int look_at_run(const struct target *t, const struct word *w)
 {
     struct record_entry entry;
     struct err e;
-    bool there = false;
-    int code = 0;
+    int code = CLI_ON;
 
-    for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
-        if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
+    /* Once more where it ended between the two looks of one record_find, or its owner died. */
+    for (int look = 0; code == CLI_ON && look < 2; look++) {
+        if (record_find(cli_results(), t->run, &entry, &e) != ERR_OK)
             return cli_fail(&e);
-        there = reached(&entry, wanted);
-        if (!there && !entry.live && !entry.broken) {
-            record_free_entry(&entry);
-            /* Ended between the two looks of one record_find, or its owner died. */
-            if (record_find(cli_results(), folder, &entry, &e) != ERR_OK)
-                return cli_fail(&e);
-            there = reached(&entry, wanted) || entry.dead;
-        }
-        if (there) {
-            const char *name = TEXT_CLEAN(entry.name);
-
-            if (entry.dead && wanted == WIRE_STOPPED)
-                cli_talk("%s has no end in its files (was it killed, or is the disk full?): its "
-                         "process is gone; chorus resume %s%s %s",
-                         name, name, again(),
-                         record_has_checkpoint(folder)
-                             ? "goes on from its last checkpoint"
-                             : "begins it again: it has no checkpoint yet");
-            else
-                cli_talk("%s is %s", name,
-                         entry.dead ? "dead: its process is gone"
-                                    : wire_state_words(entry.run.state));
-            if (!strcmp(line, "go") && !entry.dead &&
-                record_working_standing(folder) == RECORD_WORK_ENDS)
-                say_still_stops(false, name);
-            if (entry.dead && wanted != WIRE_STOPPED)
-                code = err_exit_code(ERR_FAILED);
-        }
+        if (reached(&entry, w) || (look && entry.dead))
+            code = say_reached(&entry, w, t->before);
+        else if (entry.live || entry.broken)
+            look = 2;
         record_free_entry(&entry);
-        if (!there)
-            clock_sleep_ms(LOOK_MS);
-    }
-    if (!there) {
-        cli_talk("chorus: the run was told, but has not answered within %d s", WAIT_MS / 1000);
-        code = err_exit_code(ERR_FAILED);
     }
     return code;
 }
 
 /* Whether all cells of a sweep that somebody runs have come to this state. */
-static bool cells_reached(const char *name, enum wire_state wanted)
+static bool cells_reached(const char *name, const struct word *w)
 {
     struct record_ledger *ledger;
     struct record_cell *cells = NULL;
@@ -113,7 +162,7 @@ static bool cells_reached(const char *name, enum wire_state wanted)
         struct record_entry entry;
 
         if (cells[i].owned && record_read_entry(folder, &entry, NULL) == ERR_OK) {
-            all = reached(&entry, wanted);
+            all = reached(&entry, w);
             record_free_entry(&entry);
         }
         free(folder);
@@ -125,98 +174,74 @@ static bool cells_reached(const char *name, enum wire_state wanted)
 
 /* By what its own program tells, where that is seen; a cell that waits for room comes to
  * no pause, and from none. */
-static bool sweep_reached(const char *name, enum wire_state wanted, int waited)
+static bool sweep_reached(const char *name, const struct word *w, int waited)
 {
     struct wire_sweep_status is;
     bool full;
 
     if (!sweeps_live(name))
         return true;
-    if (wanted == WIRE_STOPPED)
+    if (wire_wish_stops(w->wish))
         return false;
     if (!sweeps_standing(name, &is))
-        return waited > 500 && cells_reached(name, wanted);
+        return waited > 500 && cells_reached(name, w);
     full = wire_sweep_lacks_room(&is);
-    if (wanted == WIRE_PAUSED)
+    if (w->wish == WIRE_WISH_PAUSE)
         return is.state == WIRE_PAUSED && (full || is.paused == is.running);
-    return is.state != WIRE_PAUSED && (!is.closing || waited > BACK_MS) &&
-           (full || (!wire_sweep_is_paused(&is) && cells_reached(name, wanted)));
+    return is.state != WIRE_PAUSED && !wire_sweep_closes(&is) &&
+           (full || (!wire_sweep_is_paused(&is) && cells_reached(name, w)));
 }
 
-static void say_sweep(const char *name, const char *shown, enum wire_state wanted)
+static int look_at_sweep(const struct target *t, const struct word *w, int waited)
 {
     struct wire_sweep_status is = {.state = WIRE_STOPPED};
+    struct text shown = {0};
 
-    if (sweeps_live(name) && !sweeps_standing(name, &is))
-        is.state = wanted;
-    cli_talk("%s %s%s", shown, wire_sweep_lacks_room(&is) ? "" : "is ",
-             wire_sweep_words(&is, false));
-    if (wanted == WIRE_RUNNING && (is.after_cells || is.after_epoch))
-        say_still_stops(is.after_cells, shown);
+    if (!sweep_reached(t->name, w, waited))
+        return CLI_ON;
+    if (w->wish == WIRE_WISH_RUN && !sweeps_live(t->name))
+        return sweeps_refuse_idle(t->name);
+    if (sweeps_live(t->name) && !sweeps_standing(t->name, &is))
+        is.state = wanted(w);
+    text_add_clean(&shown, t->name);
+    text_addf(&shown, " %s%s", wire_sweep_lacks_room(&is) ? "" : "is ",
+              wire_sweep_words(&is, false));
+    add_cancelled(w, t->before, &shown);
+    cli_talk("%s", text_str(&shown));
+    text_free(&shown);
+    return 0;
 }
 
-/* CLI_ON: it was told, and is to be waited for. paused: whether it was until then. */
-static int tell_sweep(const char *name, const char *line, bool *paused)
+static int tell_sweep(struct target *t, const struct word *w)
 {
     struct wire_sweep_status is;
     struct err e;
 
-    if (!sweeps_live(name))
-        return sweeps_refuse_idle(name);
-    *paused = sweeps_standing(name, &is) && wire_sweep_is_paused(&is);
-    return sweeps_control(name, line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
+    if (!sweeps_live(t->name))
+        return sweeps_refuse_idle(t->name);
+    if (sweeps_standing(t->name, &is)) {
+        t->before = is.wish;
+        t->paused = wire_sweep_is_paused(&is);
+    }
+    return sweeps_control(t->name, w->line, &e) == ERR_OK ? CLI_ON : cli_fail(&e);
 }
 
 /* Of a stop that comes later, to which what was paused goes on. */
-static void say_later(const char *shown, bool cells, bool paused)
+static void say_later(const struct target *t, const struct word *w)
 {
-    if (!paused)
-        cli_talk("%s will stop after %s", shown, cells ? "the running cells" : "this epoch");
-    else if (cells)
-        cli_talk(
-            "%s is no longer paused: its running cells go on to their ends, and no further one "
-            "begins",
-            shown);
+    struct text shown = {0};
+
+    text_add_clean(&shown, t->name);
+    if (!t->paused)
+        text_addf(&shown, " will %s", wire_wish_words(w->wish));
+    else if (w->wish == WIRE_WISH_STOP_CELLS)
+        text_add(&shown, " is no longer paused: its running cells go on to their ends, and no "
+                         "further one begins");
     else
-        cli_talk("%s is no longer paused: it goes on to the end of this epoch and stops there",
-                 shown);
-}
-
-static int await_sweep(const char *name, const char *line, enum wire_state wanted, bool wait,
-                       bool paused)
-{
-    const char *shown = TEXT_CLEAN(name);
-    bool there = !wait;
-
-    for (int waited = 0; !there && waited < WAIT_MS; waited += LOOK_MS) {
-        clock_sleep_ms(LOOK_MS);
-        there = sweep_reached(name, wanted, waited);
-    }
-    if (!there)
-        cli_talk("chorus: the sweep %s was told, but has not answered within %d s", shown,
-                 WAIT_MS / 1000);
-    else if (!wait)
-        say_later(shown, !strcmp(line, "stop cells"), paused);
-    else
-        say_sweep(name, shown, wanted);
-    return there ? 0 : err_exit_code(ERR_FAILED);
-}
-
-static int send_to_sweep(const char *name, const char *line, enum wire_state wanted, bool wait)
-{
-    bool paused = false;
-    int code = tell_sweep(name, line, &paused);
-
-    return code == CLI_ON ? await_sweep(name, line, wanted, wait, paused) : code;
-}
-
-static int say_after_epoch(const struct record_entry *entry)
-{
-    cli_talk(entry->run.state == WIRE_PAUSED
-                 ? "%s is no longer paused: it goes on to the end of this epoch and stops there"
-                 : "%s will stop after this epoch",
-             TEXT_CLEAN(entry->name));
-    return 0;
+        text_add(&shown,
+                 " is no longer paused: it goes on to the end of this epoch and stops there");
+    cli_talk("%s", text_str(&shown));
+    text_free(&shown);
 }
 
 /* CLI_ON: a sweep is at work that can go on without this run. */
@@ -232,36 +257,78 @@ static int check_skip(const struct record_entry *entry)
         name, name, again());
 }
 
-/* CLI_ON: it was told, and is to be waited for. */
-static int tell(const struct record_entry *entry, const char *line, enum wire_state wanted)
+static bool is_heard(const struct target *t, const struct word *w)
+{
+    struct wire_sweep_status is;
+
+    if (t->run)
+        return record_control_is_read(t->run);
+    return !sweeps_standing(t->name, &is) || is.wish == w->wish;
+}
+
+/* What is said next, to whomever, does not overtake it. */
+static void wait_until_heard(const struct target *t, const struct word *w)
+{
+    for (int waited = 0; !is_heard(t, w) && waited < HEARD_MS; waited += LOOK_MS)
+        clock_sleep_ms(LOOK_MS);
+}
+
+/* It is told in any case: it may have heard another word that it has not obeyed yet. */
+static int tell_entry(const struct record_entry *entry, struct target *t, const struct word *w)
 {
     struct err e;
 
     if (!entry->live || entry->broken)
-        return control_refuse_idle(entry, wanted == WIRE_STOPPED  ? "stop"
-                                          : wanted == WIRE_PAUSED ? "pause"
-                                                                  : "go");
-    if (!strcmp(line, "skip") && check_skip(entry) != CLI_ON)
+        return control_refuse_idle(entry, w->verb);
+    if (!strcmp(w->line, "skip") && check_skip(entry) != CLI_ON)
         return err_exit_code(ERR_INPUT);
-    if (wanted != WIRE_STOPPED && entry->run.state == wanted) {
-        if (wanted == WIRE_RUNNING && record_control(entry->folder, line, &e) != ERR_OK)
-            return cli_fail(&e);
-        cli_talk("%s is %s already%s", TEXT_CLEAN(entry->name), wire_state_name(wanted),
-                 wanted == WIRE_RUNNING
-                     ? "; a stop --after-epoch, if it was told one, is taken back"
-                     : "");
-        return 0;
-    }
-    if (record_control(entry->folder, line, &e) != ERR_OK)
+    t->paused = entry->run.state == WIRE_PAUSED;
+    (void)record_working_full(t->run, &t->before);
+    if (record_control(t->run, w->line, &e) != ERR_OK)
         return cli_fail(&e);
-    control_say_of_cell(entry, line);
-    return CLI_ON;
+    if (entry->run.state != wanted(w) || wire_wish_stops(t->before)) {
+        control_say_of_cell(entry, w->line);
+        return CLI_ON;
+    }
+    wait_until_heard(t, w);
+    cli_talk("%s is %s already", TEXT_CLEAN(t->name),
+             wanted(w) == WIRE_PAUSED ? "paused" : "running");
+    return 0;
 }
 
-static int await(const struct record_entry *entry, const char *line, enum wire_state wanted,
-                 bool wait)
+static int tell(struct target *t, const struct word *w)
 {
-    return wait ? wait_for(entry->folder, line, wanted) : say_after_epoch(entry);
+    struct record_entry entry;
+    struct err e;
+    int code;
+
+    if (!t->run)
+        return tell_sweep(t, w);
+    if (record_read_entry(t->run, &entry, &e) != ERR_OK)
+        return cli_fail(&e);
+    code = tell_entry(&entry, t, w);
+    record_free_entry(&entry);
+    return code;
+}
+
+static int await(const struct target *t, const struct word *w)
+{
+    int code = CLI_ON;
+
+    if (!is_awaited(w)) {
+        wait_until_heard(t, w);
+        say_later(t, w);
+        return 0;
+    }
+    for (int waited = 0; code == CLI_ON && waited < WAIT_MS; waited += LOOK_MS) {
+        clock_sleep_ms(LOOK_MS);
+        code = t->run ? look_at_run(t, w) : look_at_sweep(t, w, waited);
+    }
+    if (code != CLI_ON)
+        return code;
+    cli_talk("chorus: the %s%s was told, but has not answered within %s", t->run ? "run" : "sweep ",
+             TEXT_CLEAN(t->run ? "" : t->name), WAIT_WORDS);
+    return err_exit_code(ERR_FAILED);
 }
 
 /* Between two cells of a sweep the newest run is one that has ended: the next one is meant. */
@@ -277,21 +344,6 @@ static enum err_code find_run(const char *run, struct record_entry *entry, struc
     }
 }
 
-static int send_to_run(const char *run, const char *line, enum wire_state wanted, bool wait)
-{
-    struct record_entry entry;
-    struct err e;
-    int code;
-
-    if (find_run(run, &entry, &e) != ERR_OK)
-        return cli_fail(&e);
-    code = tell(&entry, line, wanted);
-    if (code == CLI_ON)
-        code = await(&entry, line, wanted, wait);
-    record_free_entry(&entry);
-    return code;
-}
-
 static int refuse_all_idle(const struct record_entry *list, size_t n)
 {
     if (n == 1)
@@ -302,36 +354,34 @@ static int refuse_all_idle(const struct record_entry *list, size_t n)
                       TEXT_COUNT(n), again());
 }
 
-/* Those that somebody computes among the runs that the words choose. All are told before the first one
- * is waited for. */
-static int send_to_all(int count, char **words, const char *line, enum wire_state wanted, bool wait)
+/* Those that somebody computes among the runs that the words choose. */
+static int choose_runs(int count, char **words, struct targets *t)
 {
-    struct record_entry *list, now;
-    size_t n, live = 0;
+    struct record_entry *list;
+    size_t n, before = t->n;
     struct err e;
-    int code = 0, one, *told;
+    int code;
 
     if (cli_find_runs(count, words, &list, &n, &e) != ERR_OK)
         return cli_fail(&e);
-    told = mem_new(n + 1, sizeof *told);
-    for (size_t i = 0; i < n; i++) {
-        if (!record_is_owned(list[i].folder) ||
-            record_read_entry(list[i].folder, &now, NULL) != ERR_OK)
-            continue;
-        told[i] = tell(&now, line, wanted);
-        code = told[i] > 0 ? told[i] : code;
-        live++;
-        record_free_entry(&now);
-    }
-    for (size_t i = 0; i < n; i++) {
-        one = told[i] == CLI_ON ? await(&list[i], line, wanted, wait) : 0;
-        code = one ? one : code;
-    }
-    if (!live)
-        code = refuse_all_idle(list, n);
-    free(told);
+    for (size_t i = 0; i < n; i++)
+        if (record_is_owned(list[i].folder))
+            add_target(t, list[i].folder, list[i].name);
+    code = t->n > before ? 0 : refuse_all_idle(list, n);
     record_free_list(list, n);
     return code;
+}
+
+static int choose_run(char *word, struct targets *t)
+{
+    struct record_entry entry;
+    struct err e;
+
+    if (find_run(word, &entry, &e) != ERR_OK)
+        return cli_fail(&e);
+    add_target(t, entry.folder, entry.name);
+    record_free_entry(&entry);
+    return 0;
 }
 
 static bool has_filter(int count, char **words)
@@ -340,38 +390,6 @@ static bool has_filter(int count, char **words)
         if (record_filter_is(words[i]))
             return true;
     return false;
-}
-
-/* Names of sweeps mean the whole sweeps; the runs are told, and waited for, before a sweep is. */
-static int send_to_each(int count, char **words, const char *line, enum wire_state wanted,
-                        bool wait)
-{
-    char(*sweep)[128] = mem_new((size_t)count, sizeof *sweep);
-    char **run = mem_new((size_t)count, sizeof *run);
-    bool *paused = mem_new((size_t)count, sizeof *paused);
-    int sweeps = 0, runs = 0, code = 0, one;
-
-    for (int i = 0; i < count; i++) {
-        if (!sweeps_find(words[i], sweep[sweeps])) {
-            run[runs++] = words[i];
-            continue;
-        }
-        one = tell_sweep(sweep[sweeps], line, &paused[sweeps]);
-        code = one == CLI_ON ? code : one;
-        sweeps += one == CLI_ON;
-    }
-    if (runs) {
-        one = send_to_all(runs, run, line, wanted, wait);
-        code = one ? one : code;
-    }
-    for (int i = 0; i < sweeps; i++) {
-        one = await_sweep(sweep[i], line, wanted, wait, paused[i]);
-        code = one ? one : code;
-    }
-    free(sweep);
-    free(run);
-    free(paused);
-    return code;
 }
 
 /* Who names the same twice means it once. */
@@ -391,23 +409,56 @@ static int each_once(int count, char **words)
 }
 
 /* A word alone names one run or one sweep. Among what several name a filter chooses: of a sweep the
- * cells that pass. */
-static int send(int count, char **words, const char *line, enum wire_state wanted, bool wait)
+ * cells that pass. Runs are waited for before sweeps. */
+static int choose(int count, char **words, struct targets *t)
 {
-    char sweep[128];
+    bool filter = has_filter(count, words) || (count == 1 && !strcmp(words[0], "@all"));
+    char **run = mem_new((size_t)count, sizeof *run), sweep[128];
+    int runs = 0, code = 0;
 
-    count = each_once(count, words);
-    if (has_filter(count, words) || (count == 1 && !strcmp(words[0], "@all")))
-        return send_to_all(count, words, line, wanted, wait);
-    if (count > 1)
-        return send_to_each(count, words, line, wanted, wait);
-    return sweeps_find(words[0], sweep) ? send_to_sweep(sweep, line, wanted, wait)
-                                        : send_to_run(words[0], line, wanted, wait);
+    for (int i = 0; i < count; i++)
+        if (filter || !sweeps_find(words[i], sweep))
+            run[runs++] = words[i];
+    if (runs)
+        code = count == 1 && !filter ? choose_run(run[0], t) : choose_runs(runs, run, t);
+    for (int i = 0; i < count && !filter; i++)
+        if (sweeps_find(words[i], sweep))
+            add_target(t, NULL, sweep);
+    free(run);
+    return code;
+}
+
+/* All are told before the first one is waited for. */
+static int send(int count, char **words, const struct word *w)
+{
+    struct targets t = {0};
+    int code = choose(each_once(count, words), words, &t), one;
+
+    for (size_t i = 0; i < t.n; i++) {
+        t.list[i].code = tell(&t.list[i], w);
+        code = t.list[i].code > 0 ? t.list[i].code : code;
+    }
+    for (size_t i = 0; i < t.n; i++) {
+        one = t.list[i].code == CLI_ON ? await(&t.list[i], w) : 0;
+        code = one ? one : code;
+    }
+    free_targets(&t);
+    return code;
 }
 
 static int need_run(int argc, char **argv)
 {
     return argc > 1 ? CLI_ON : cli_refuse("%s needs a RUN, such as @ for the newest", argv[0]);
+}
+
+static int send_plain(const struct cli_usage *usage, int argc, char **argv, enum wire_wish wish)
+{
+    struct word w = {argv[0], wire_wish_line(wish), wish};
+    int code = cli_options(usage, NULL, &argc, argv);
+
+    if (code == CLI_ON)
+        code = need_run(argc, argv);
+    return code == CLI_ON ? send(argc - 1, argv + 1, &w) : code;
 }
 
 int cli_pause(int argc, char **argv)
@@ -418,46 +469,19 @@ int cli_pause(int argc, char **argv)
         "  chorus pause @        the newest run; where that is a cell of a sweep, the cell alone\n"
         "  chorus pause board    a whole sweep\n"
         "  chorus pause model=cnn lr=0.1   all that compute and pass these filters (`chorus ls --help`)\n"};
-    int code = cli_options(&usage, NULL, &argc, argv);
 
-    if (code == CLI_ON)
-        code = need_run(argc, argv);
-    return code == CLI_ON ? send(argc - 1, argv + 1, "pause", WIRE_PAUSED, true) : code;
+    return send_plain(&usage, argc, argv, WIRE_WISH_PAUSE);
 }
 
 int cli_go(int argc, char **argv)
 {
     static const struct cli_usage usage = {
-        "go RUN, SWEEP or FILTER... [--no-stop]",
-        "Lets a paused run or sweep of this or another process go on.",
-        "A cell that was paused alone goes on by its own name, a sweep with all its cells by "
-        "the sweep's.\n"
-        "Where nothing is paused it takes a stop --after-epoch back, and of a sweep a stop "
-        "--after-cells.\n"};
-    bool no_stop = false;
-    const struct cli_option options[] = {
-        {"--no-stop", NULL, "takes such a stop back also of what is paused", &no_stop},
-        {NULL, NULL, NULL, NULL},
-    };
-    int code = cli_options(&usage, options, &argc, argv);
+        "go RUN, SWEEP or FILTER...",
+        "Lets a run or sweep of this or another process go on, and cancels a stop that is still to come.",
+        "A sweep's name lets all its cells go on, also those that were paused alone.\n"
+        "What has stopped goes on with `chorus resume`.\n"};
 
-    if (code == CLI_ON)
-        code = need_run(argc, argv);
-    /* the first one ends the pause */
-    return code == CLI_ON ? send(argc - 1, argv + 1, no_stop ? "go\ngo" : "go", WIRE_RUNNING, true)
-                          : code;
-}
-
-/* The line of RUN/control for one of the options, of which there may be one. NULL: several. */
-static const char *line_of_stop(bool epoch, bool now, bool cells, bool skip)
-{
-    if (epoch + now + cells + skip > 1)
-        return NULL;
-    return epoch   ? "stop epoch"
-           : now   ? "stop now"
-           : cells ? "stop cells"
-           : skip  ? "skip"
-                   : "stop step";
+    return send_plain(&usage, argc, argv, WIRE_WISH_RUN);
 }
 
 int cli_stop(int argc, char **argv)
@@ -482,7 +506,7 @@ int cli_stop(int argc, char **argv)
          &skip},
         {NULL, NULL, NULL, NULL},
     };
-    const char *line;
+    struct word w = {.verb = "stop"};
     char name[128];
     int code = cli_options(&usage, options, &argc, argv);
 
@@ -493,8 +517,7 @@ int cli_stop(int argc, char **argv)
         code = need_run(argc, argv);
     if (code != CLI_ON)
         return code;
-    line = line_of_stop(epoch, now, cells, skip);
-    if (!line)
+    if (epoch + now + cells + skip > 1)
         return cli_refuse("stop takes one of --after-epoch, --now, --after-cells and --skip, not "
                           "both");
     for (int i = 1; i < argc && (cells || skip); i++) {
@@ -506,5 +529,10 @@ int cli_stop(int argc, char **argv)
             return cli_refuse("--skip is for one run of a sweep (chorus ls names them), or for "
                               "cells by their values: --skip lr=0.1");
     }
-    return send(argc - 1, argv + 1, line, WIRE_STOPPED, !epoch && !cells);
+    w.wish = epoch   ? WIRE_WISH_STOP_EPOCH
+             : now   ? WIRE_WISH_STOP_NOW
+             : cells ? WIRE_WISH_STOP_CELLS
+                     : WIRE_WISH_STOP;
+    w.line = skip ? "skip" : wire_wish_line(w.wish);
+    return send(argc - 1, argv + 1, &w);
 }

@@ -64,64 +64,88 @@ static void answer(struct run *r, bool go)
     pthread_mutex_unlock(&r->lock);
 }
 
-bool run_ends_epoch(struct run *r)
+/* ---- what it shall do ---- */
+
+enum wire_wish run_wish(struct run *r)
 {
-    bool is;
+    enum wire_wish wish;
 
     pthread_mutex_lock(&r->lock);
-    is = r->after_epoch && r->wish != WISH_STOP;
+    wish = r->wish;
     pthread_mutex_unlock(&r->lock);
-    return is;
+    return wish;
 }
 
-static void tell_after_epoch(struct run *r)
+/* Who leaves lets an epoch end that is paused, too. */
+enum wire_deed run_deed_locked(const struct run *r, enum wire_place at)
+{
+    bool leaves = atomic_load(&r->engine->leaving) && r->wish < WIRE_WISH_STOP_EPOCH;
+    enum wire_deed deed = wire_wish_deed(leaves ? WIRE_WISH_STOP_EPOCH : r->wish, at);
+
+    return r->part > deed ? r->part : deed;
+}
+
+enum wire_deed run_deed(struct run *r, enum wire_place at)
+{
+    enum wire_deed deed;
+
+    pthread_mutex_lock(&r->lock);
+    deed = run_deed_locked(r, at);
+    pthread_mutex_unlock(&r->lock);
+    return deed;
+}
+
+/* r->lock is held, and given back. Who asks for an end while the disk is full does not want to wait for
+ * room. */
+static void wake(struct run *r)
+{
+    bool stops = r->part || wire_wish_stops(r->wish);
+
+    atomic_store(&r->stop, r->hold || run_deed_locked(r, WIRE_AT_STEP) != WIRE_GO_ON);
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    r->give_up |= stops && r->disk_full;
+}
+
+void run_hold(struct run *r, bool on)
+{
+    pthread_mutex_lock(&r->lock);
+    r->hold = on;
+    wake(r);
+}
+
+void run_set_wish(struct run *r, enum wire_wish wish)
 {
     struct wire_status status;
-    bool is = run_ends_epoch(r);
 
-    if (!wire_status(r->engine->wire, r->number, &status) || status.after_epoch == is)
+    pthread_mutex_lock(&r->lock);
+    (void)wire_wish_take(&r->wish, wire_wish_of_cell(wish), r->obeyed ? WIRE_AT_END : WIRE_AT_STEP);
+    wake(r);
+    if (!wire_status(r->engine->wire, r->number, &status))
         return;
-    status.after_epoch = is;
+    status.wish = r->wish;
+    status.closing = r->part || atomic_load(&r->engine->leaving);
     wire_set_status(r->engine->wire, &status);
 }
 
-void run_want(struct run *r, enum run_wish wish, enum wire_how how)
+void run_end_part(struct run *r, enum wire_deed how)
 {
     pthread_mutex_lock(&r->lock);
-    if (wish == WISH_STOP && how == WIRE_AFTER_EPOCH) {
-        r->after_epoch = true;
-        if (r->wish == WISH_PAUSE) /* its epoch ends only if it goes on */
-            r->wish = WISH_GO;
-    } else if (r->wish != WISH_STOP) {
-        if (wish == WISH_GO && r->wish == WISH_GO)
-            r->after_epoch = false;
-        r->wish = wish;
-    }
-    r->now |= wish == WISH_STOP && how == WIRE_NOW;
-    r->handed_over |= wish == WISH_STOP && how == WIRE_HAND_OVER;
-    atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
-    tell_after_epoch(r);
-    /* Who asks for an end while the disk is full does not want to wait for room. */
-    if (wish == WISH_STOP && r->disk_full)
-        r->give_up = true;
+    if (r->part < how)
+        r->part = how;
+    wake(r);
+}
+
+void run_hand_over(struct run *r)
+{
+    r->handed_over = true;
+    run_end_part(r, WIRE_END);
 }
 
 void run_skip(struct run *r)
 {
     r->skip = true;
-    run_want(r, WISH_STOP, WIRE_AFTER_STEP);
-}
-
-bool run_wants(struct run *r, enum run_wish wish)
-{
-    bool is;
-
-    pthread_mutex_lock(&r->lock);
-    is = r->wish == wish;
-    pthread_mutex_unlock(&r->lock);
-    return is;
+    run_end_part(r, WIRE_END);
 }
 
 /* The run never began, or goes on another day as it stood: nothing of it is touched. */
@@ -183,7 +207,7 @@ static void take_planned(struct run *r, const struct message *m)
         bool finished = m->error->code == ERR_OK;
 
         give_back(r, finished ? WIRE_DONE : WIRE_FAILED, m->error);
-    } else if (run_wants(r, WISH_STOP)) {
+    } else if (run_deed(r, WIRE_AT_STEP) >= WIRE_END) {
         if (r->sweep)
             sweep_take_end(r, WIRE_STOPPED, &(struct err){.code = ERR_STOPPED});
         close_and_tell(r, WIRE_STOPPED, ERR_STOPPED, "stopped before it began");
@@ -520,21 +544,14 @@ bool run_work(struct run *r)
 
 static void obey_control(struct run *r)
 {
+    enum wire_wish wish;
     char line[64];
 
     while (record_next_control(r->record, line, sizeof line)) {
         if (r->sweep) /* what that was told before comes first: its "go" would end this pause */
             sweep_obey_control(r->sweep);
-        if (!strcmp(line, "pause"))
-            run_want(r, WISH_PAUSE, WIRE_AFTER_STEP);
-        else if (!strcmp(line, "go"))
-            run_want(r, WISH_GO, WIRE_AFTER_STEP);
-        else if (!strcmp(line, "stop step"))
-            run_want(r, WISH_STOP, WIRE_AFTER_STEP);
-        else if (!strcmp(line, "stop epoch"))
-            run_want(r, WISH_STOP, WIRE_AFTER_EPOCH);
-        else if (!strcmp(line, "stop now"))
-            run_want(r, WISH_STOP, WIRE_NOW);
+        if (wire_wish_find(line, &wish) && wish != WIRE_WISH_STOP_CELLS)
+            run_set_wish(r, wish);
         else if (!strcmp(line, "skip") && r->sweep)
             run_skip(r);
         else

@@ -49,7 +49,8 @@ void run_status(struct run *r, enum err_code code, const char *reason)
                                  .code = code,
                                  .step = r->at.n.step,
                                  .epoch = r->at.n.epoch,
-                                 .after_epoch = run_ends_epoch(r)};
+                                 .wish = run_wish(r),
+                                 .closing = r->part || atomic_load(&r->engine->leaving)};
 
     snprintf(status.path, sizeof status.path, "%s", r->path);
     snprintf(status.reason, sizeof status.reason, "%s", reason);

@@ -156,7 +156,7 @@ static void widen(const float *from, size_t n, size_t element, void *to)
 /* Opening takes seconds for a large model: who wants an end does not wait for all of it. */
 static enum err_code check_stop(struct run *r, struct err *e)
 {
-    if (!run_wants(r, WISH_STOP))
+    if (run_deed(r, WIRE_AT_STEP) < WIRE_END)
         return ERR_OK;
     return err_set(e, ERR_STOPPED, "%s",
                    r->resumed ? "stopped before it went on" : "stopped before its first step");
@@ -373,21 +373,22 @@ enum err_code session_obey(struct session *s, struct err *e)
 {
     struct run *r = s->run;
     bool told = false;
-    enum run_wish wish;
+    enum wire_deed deed;
 
     for (;;) {
         pthread_mutex_lock(&r->lock);
-        while (r->wish != WISH_STOP && (r->hold || (told && r->wish == WISH_PAUSE)))
+        while ((deed = run_deed_locked(r, WIRE_AT_STEP)) < WIRE_END &&
+               (r->hold || (told && deed == WIRE_HOLD)))
             pthread_cond_wait(&r->changed, &r->lock);
-        wish = r->wish;
+        r->obeyed |= deed >= WIRE_END;
         pthread_mutex_unlock(&r->lock);
-        if (wish != WISH_PAUSE || told)
+        if (deed != WIRE_HOLD || told)
             break;
         told = true;
         TRY(send_snapshot(s, e));
         run_send(r, message_new(MESSAGE_PAUSED, &s->at));
     }
-    if (wish == WISH_STOP)
+    if (deed >= WIRE_END)
         return err_set(e, ERR_STOPPED, "stopped at step %lld", (long long)s->at.n.step);
     if (told)
         run_send(r, message_new(MESSAGE_WENT_ON, &s->at));
@@ -472,16 +473,6 @@ static enum wire_state state_of(enum err_code code)
     }
 }
 
-static bool stops_now(struct run *r)
-{
-    bool now;
-
-    pthread_mutex_lock(&r->lock);
-    now = r->now;
-    pthread_mutex_unlock(&r->lock);
-    return now;
-}
-
 static void train_and_end(struct run *r, struct record_weights *w)
 {
     struct session s = {.run = r, .plan = r->plan};
@@ -497,7 +488,7 @@ static void train_and_end(struct run *r, struct record_weights *w)
 
         if (code == ERR_OK)
             say_why(&s, &e);
-        if (code == ERR_STOPPED && stops_now(r)) {
+        if (code == ERR_STOPPED && run_deed(r, WIRE_AT_STEP) == WIRE_END_NOW) {
             err_set(&e, ERR_STOPPED, "stopped at step %lld without a checkpoint of it",
                     (long long)s.at.n.step);
         } else if (send_snapshot(&s, &failed) != ERR_OK) {

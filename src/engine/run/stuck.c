@@ -24,7 +24,7 @@ static bool is_wanted(struct run *r)
     bool wanted;
 
     pthread_mutex_lock(&r->lock);
-    wanted = r->wish != WISH_STOP && !r->after_epoch;
+    wanted = !r->part && !wire_wish_stops(r->wish);
     pthread_mutex_unlock(&r->lock);
     return wanted;
 }
@@ -41,7 +41,7 @@ static void halt(struct run *but)
     for (struct run *r = e->running; r; r = r->next)
         if (r != but && !r->ended) {
             r->halted |= is_wanted(r);
-            run_want(r, WISH_STOP, WIRE_HAND_OVER);
+            run_hand_over(r);
         }
 }
 

@@ -286,14 +286,17 @@ static enum err_code train_epoch(struct trainer *t, struct err *e)
     return ERR_OK;
 }
 
-static bool stop_after_epoch(struct run *r)
+/* What ends between two steps too is obeyed before the next one. */
+static bool stops_after_epoch(struct run *r)
 {
-    bool stop;
+    bool stops;
 
     pthread_mutex_lock(&r->lock);
-    stop = r->after_epoch;
+    stops = run_deed_locked(r, WIRE_AT_EPOCH) >= WIRE_END &&
+            run_deed_locked(r, WIRE_AT_STEP) < WIRE_END;
+    r->obeyed |= stops;
     pthread_mutex_unlock(&r->lock);
-    return stop;
+    return stops;
 }
 
 static enum err_code train_all(struct trainer *t, struct err *e)
@@ -316,7 +319,7 @@ static enum err_code train_all(struct trainer *t, struct err *e)
         epoch_free(&r);
         if (code != ERR_OK || !trains)
             return code;
-        if (!session_end(t->s) && stop_after_epoch(t->s->run))
+        if (!session_end(t->s) && stops_after_epoch(t->s->run))
             return err_set(e, ERR_STOPPED, "stopped after epoch %lld", (long long)at->n.epoch);
     }
     return ERR_OK;

@@ -15,15 +15,6 @@
 #define MOST_PATH 40          /* characters of the folder that is full */
 #define FEW_BYTES 1000000u    /* free: too few, where nobody knows how many are wanted */
 
-static void hold(struct run *r, bool on)
-{
-    pthread_mutex_lock(&r->lock);
-    r->hold = on;
-    atomic_store(&r->stop, r->wish != WISH_GO || r->hold);
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
-}
-
 /* To the digits that text_bytes shows, so that what is free never looks like what is wanted. */
 static const char *rounded(char room[TEXT_NUMBER_ROOM], uint64_t bytes, bool up)
 {
@@ -107,7 +98,7 @@ static void wait_for_room(struct run *r, const struct err *e)
 
     show(r, e);
     if (!r->disk_full) {
-        hold(r, true);
+        run_hold(r, true);
         add_room(e, r->path, plan_state_bytes(&r->plan->session), &room);
         run_log(r, LOG_ERROR,
                 "%s%s: training waits until there is room and then goes on by itself; "
@@ -117,7 +108,7 @@ static void wait_for_room(struct run *r, const struct err *e)
     }
     r->disk_full = true;
     r->retry_ns = clock_ns() + ROOM_NS;
-    if (run_wants(r, WISH_STOP))
+    if (run_deed(r, WIRE_AT_STEP) >= WIRE_END)
         r->give_up = true;
 }
 
@@ -133,7 +124,7 @@ void write_error_take(struct run *r, const struct err *e)
     if (!io_is_folder(r->path)) /* any error there comes of that */
         err_set(&r->reason, ERR_IO, "%s was removed or renamed while the run worked", r->path);
     checkpoint_drop(r);
-    run_want(r, WISH_STOP, WIRE_NOW);
+    run_end_part(r, WIRE_END_NOW);
     if (sweep_tries_again(r, &r->reason)) /* its sweep says so */
         return;
     if (!io_is_folder(r->path)) {
@@ -150,10 +141,10 @@ void write_error_take(struct run *r, const struct err *e)
 void write_error_over(struct run *r)
 {
     r->disk_full = false;
-    hold(r, false);
+    run_hold(r, false);
     run_status(r, ERR_OK, "");
     run_log(r, LOG_WARN, "there is room on the disk again: %s",
-            run_wants(r, WISH_PAUSE) ? "it is paused still" : "training goes on");
+            run_wish(r) == WIRE_WISH_PAUSE ? "it is paused still" : "training goes on");
 }
 
 bool write_error_try(struct run *r)

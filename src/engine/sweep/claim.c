@@ -376,8 +376,9 @@ bool claim_next(struct sweep *s)
     char from[256];
     bool ours = false;
 
-    if (sweep_closes(s) || s->paused || s->live >= (size_t)s->jobs || clock_ns() < s->hold_ns ||
-        clock_ns() < s->turn_ns || !claim_next_waiting(s) || !begin_ledger(s))
+    if (sweep_closes(s) || sweep_is_held(s) || s->live >= (size_t)s->jobs ||
+        clock_ns() < s->hold_ns || clock_ns() < s->turn_ns || !claim_next_waiting(s) ||
+        !begin_ledger(s))
         return false;
     if (wait_for_others(s)) {
         record_ledger_end(s->ledger);
@@ -530,6 +531,22 @@ static void count_seconds(struct sweep *s, struct cell *c, const struct run *r)
     pthread_mutex_unlock(&s->lock);
 }
 
+void claim_again(struct sweep *s)
+{
+    for (size_t i = 0; i < s->seen; i++) {
+        struct cell *c = &s->cell[i];
+
+        if (!c->with_all || c->run)
+            continue;
+        s->unsaved -= c->unsaved;
+        c->with_all = c->unsaved = false;
+        c->ended_as = 0;
+        c->state = WIRE_WAITING;
+        s->first_waiting = 0;
+        sweep_tell_cell(s, c);
+    }
+}
+
 void sweep_take_end(struct run *r, enum wire_state state, const struct err *why)
 {
     const char *reason = why->text;
@@ -549,6 +566,7 @@ void sweep_take_end(struct run *r, enum wire_state state, const struct err *why)
     if (r->opened && r->plan->valid_images && r->at.x.best_acc != RECORD_EMPTY)
         c->val_acc = r->at.x.best_acc;
     c->state = state;
+    c->with_all = state == WIRE_STOPPED && wire_wish_stops(s->wish);
     if (r->opened)
         count_seconds(s, c, r);
     end_cell(s, c, state, reason);
@@ -568,7 +586,9 @@ void sweep_forget(struct run *r)
         s->first_waiting = 0;
     }
     /* of a sweep that stops after its cells they go on alone: what it is stays to be seen */
-    if (s->course != SWEEP_AFTER_CELLS || r->end_code != ERR_STUCK)
+    if (s->wish != WIRE_WISH_STOP_CELLS || r->end_code != ERR_STUCK)
         wire_drop_status(s->engine->wire, r->number);
     sweep_tell_cell(s, c);
+    if (!wire_wish_stops(s->wish))
+        claim_again(s);
 }

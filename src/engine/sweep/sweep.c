@@ -91,9 +91,8 @@ static void tell_status(struct sweep *s, enum wire_state state)
         ++*(s->cell[i].elsewhere ? &t->elsewhere : of_state[s->cell[i].state]);
     t->cells = (int64_t)s->seen;
     t->state = state;
-    t->closing = sweep_closes(s);
-    t->after_cells = s->course == SWEEP_AFTER_CELLS;
-    t->after_epoch = s->after_epoch;
+    t->wish = s->wish;
+    t->closing = sweep_ends_here(s);
     t->left_seconds = s->begun ? sweep_time_left(s) : NAN;
     snprintf(t->path, sizeof t->path, "%s", s->folder ? s->folder : "");
     wire_set_sweep(s->engine->wire, t);
@@ -212,7 +211,7 @@ static void finish(struct sweep *s)
         t->code = s->trouble.code;
         snprintf(t->reason, sizeof t->reason, "%.511s", s->trouble.text);
     } else if (open || t->counting) {
-        t->code = s->course == SWEEP_HALTED ? ERR_STUCK : ERR_STOPPED;
+        t->code = s->halted && !wire_wish_stops(s->wish) ? ERR_STUCK : ERR_STOPPED;
         snprintf(t->reason, sizeof t->reason, "stopped: %s%s of %s%s cell%s %s", TEXT_COUNT(open),
                  t->counting ? "+" : "", TEXT_COUNT(t->cells), t->counting ? "+" : "",
                  t->cells == 1 && !t->counting ? "" : "s",
@@ -246,7 +245,7 @@ static void tell_count(struct sweep *s, enum wire_state state)
 
 static enum wire_state state_now(const struct sweep *s)
 {
-    return s->paused ? WIRE_PAUSED : WIRE_RUNNING;
+    return sweep_is_held(s) ? WIRE_PAUSED : WIRE_RUNNING;
 }
 
 bool sweep_work(struct sweep *s, bool may_begin)
@@ -310,12 +309,12 @@ bool sweep_has_work(struct sweep *s)
 
 bool sweep_goes_on(struct sweep *s)
 {
-    return s->opened && !sweep_closes(s) && !s->paused && claim_next_waiting(s);
+    return s->opened && !sweep_closes(s) && !sweep_is_held(s) && claim_next_waiting(s);
 }
 
 const char *sweep_held(const struct sweep *s)
 {
-    return s->opened && !sweep_closes(s) && s->paused ? s->folder : NULL;
+    return s->opened && sweep_is_held(s) ? s->folder : NULL;
 }
 
 const struct wire_sweep_status *sweep_told(const struct sweep *s)

@@ -7,50 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static void want_all(struct sweep *s, enum run_wish wish, enum wire_how how)
+/* What another process goes on with begins no cell here any more. */
+void sweep_set_wish(struct sweep *s, enum wire_wish wish)
 {
+    bool later = wire_wish_stops_later(s->wish);
+
+    if (s->halted && !wire_wish_stops(wish))
+        return;
+    if (wish == WIRE_WISH_RUN && later)
+        sweep_tell(s, LOG_INFO, "it goes on: the %s is taken back", wire_wish_words(s->wish));
+    s->wish = wish;
+    s->changed = true;
     for (struct run *r = s->engine->running; r; r = r->next)
         if (r->sweep == s)
-            run_want(r, wish, how);
-}
-
-static bool any_wants_pause(const struct sweep *s)
-{
-    bool any = false;
-
-    for (struct run *r = s->engine->running; r && !any; r = r->next)
-        any = r->sweep == s && run_wants(r, WISH_PAUSE);
-    return any;
-}
-
-static void stop(struct sweep *s, enum wire_how how)
-{
-    bool after_cells = how == WIRE_AFTER_CELLS;
-
-    if (!after_cells) {
-        s->after_epoch = how == WIRE_AFTER_EPOCH && (s->course != SWEEP_ENDS || s->after_epoch);
-        s->course = SWEEP_ENDS;
-    } else if (s->course != SWEEP_ENDS) {
-        s->course = SWEEP_AFTER_CELLS;
-    }
-    s->paused = false;
-    /* a paused one ends only if it goes on */
-    want_all(s, after_cells ? WISH_GO : WISH_STOP, after_cells ? WIRE_AFTER_STEP : how);
-}
-
-/* What is paused goes on; where nothing is, cells begin again that a stop would have kept from it: not
- * in a process that can compute no more. */
-static void go(struct sweep *s)
-{
-    if ((s->course == SWEEP_AFTER_CELLS || s->after_epoch) && !s->paused && !any_wants_pause(s) &&
-        !engine_is_stuck(s->engine)) {
-        s->course = SWEEP_GOES_ON;
-        sweep_tell(s, LOG_INFO, "it goes on: the stop after %s is taken back",
-                   s->after_epoch ? "this epoch" : "the running cells");
-        s->after_epoch = false;
-    }
-    s->paused = false;
-    want_all(s, WISH_GO, WIRE_AFTER_STEP);
+            run_set_wish(r, wish);
+    if (!wire_wish_stops(wish))
+        claim_again(s);
 }
 
 static struct cell *find_cell(struct sweep *s, uint32_t number)
@@ -106,29 +78,14 @@ static void move_cell(struct sweep *s, struct cell *c, int32_t by)
 
 void sweep_command(struct sweep *s, const struct wire_command *command)
 {
-    struct cell *c;
+    struct cell *c = find_cell(s, command->cell);
 
-    switch (command->kind) {
-    case WIRE_STOP:
-        stop(s, command->how);
-        break;
-    case WIRE_PAUSE:
-        s->paused = true;
-        want_all(s, WISH_PAUSE, WIRE_AFTER_STEP);
-        break;
-    case WIRE_GO:
-        go(s);
-        break;
-    default:
-        c = find_cell(s, command->cell);
-        if (!c)
-            run_refuse(s->engine, s->number, ERR_FAILED, "the sweep has no such cell");
-        else if (command->kind == WIRE_SKIP)
-            skip_cell(s, c);
-        else
-            move_cell(s, c, command->by);
-        break;
-    }
+    if (!c)
+        run_refuse(s->engine, s->number, ERR_FAILED, "the sweep has no such cell");
+    else if (command->kind == WIRE_SKIP)
+        skip_cell(s, c);
+    else
+        move_cell(s, c, command->by);
     s->changed = true;
 }
 
@@ -155,45 +112,31 @@ static bool obey_cell_line(struct sweep *s, const char *line)
     return true;
 }
 
+void sweep_end_part(struct sweep *s)
+{
+    s->ends = s->changed = true;
+    for (struct run *r = s->engine->running; r; r = r->next)
+        if (r->sweep == s)
+            run_end_part(r, WIRE_END);
+}
+
 void sweep_halt(struct sweep *s)
 {
     if (!s->begun)
         return;
-    if (s->course == SWEEP_GOES_ON)
-        s->course = SWEEP_HALTED;
-    s->paused = false;
-    s->changed = true;
+    s->halted |= !s->ends;
+    s->ends = s->changed = true;
 }
 
 void sweep_obey_control(struct sweep *s)
 {
-    static const struct {
-        const char *line;
-        enum wire_command_kind kind;
-        enum wire_how how;
-    } lines[] = {
-        {"pause", WIRE_PAUSE, 0},
-        {"go", WIRE_GO, 0},
-        {"stop step", WIRE_STOP, WIRE_AFTER_STEP},
-        {"stop epoch", WIRE_STOP, WIRE_AFTER_EPOCH},
-        {"stop cells", WIRE_STOP, WIRE_AFTER_CELLS},
-        {"stop now", WIRE_STOP, WIRE_NOW},
-    };
+    enum wire_wish wish;
     char line[64];
 
     while (book_next_control(s, line, sizeof line)) {
-        size_t i = 0;
-
-        while (i < MEM_COUNT(lines) && strcmp(lines[i].line, line) != 0)
-            i++;
-        if (!line[0])
-            continue;
-        if (i < MEM_COUNT(lines)) {
-            struct wire_command c = {.kind = lines[i].kind, .how = lines[i].how};
-
-            sweep_command(s, &c);
-        } else if (!obey_cell_line(s, line)) {
+        if (wire_wish_find(line, &wish))
+            sweep_set_wish(s, wish);
+        else if (line[0] && !obey_cell_line(s, line))
             sweep_tell(s, LOG_WARN, "control asks for something unknown: %s", line);
-        }
     }
 }

@@ -27,6 +27,7 @@ struct cell {
     bool again;     /* its result was there before */
     bool unsaved;   /* the ledger does not know yet how it ended */
     bool retried;   /* a failure that may pass ended it here once */
+    bool with_all;  /* stopped: with all of the sweep, and not alone */
     int64_t place;
     int64_t
         ended_as; /* ended here: the how many-th of the sweep; 0: the ledger does not know it yet */
@@ -51,14 +52,6 @@ struct kind { /* of cells that should take equally long: seeds and learning rate
     int64_t waiting; /* cells, of those that sweep_time_left.c counts */
     double seconds;  /* sum over those that are done */
     int64_t done;
-};
-
-/* But for the first one no cell begins any more. */
-enum sweep_course {
-    SWEEP_GOES_ON,
-    SWEEP_AFTER_CELLS, /* what runs is not told to end */
-    SWEEP_ENDS,
-    SWEEP_HALTED, /* this process can compute no more, another one goes on */
 };
 
 struct sweep {
@@ -102,11 +95,12 @@ struct sweep {
     size_t orders;
     bool order_old; /* the folder does not know it yet */
     bool *job;      /* (jobs): taken */
-    bool begun, paused, changed;
-    enum sweep_course course;
-    bool after_epoch; /* SWEEP_ENDS: no sooner than that, so that it can be taken back */
-    bool opened;      /* what the folder holds is there */
-    char *folder;     /* results/sweeps/NAME; NULL: nothing is written yet */
+    bool begun, changed;
+    enum wire_wish wish;
+    bool ends;    /* whatever its wish: its part in this process */
+    bool halted;  /* so because this process can compute no more, another one goes on */
+    bool opened;  /* what the folder holds is there */
+    char *folder; /* results/sweeps/NAME; NULL: nothing is written yet */
     struct record_ledger *ledger;
     int work;    /* descriptor; -1: none. Of a lock that all who work on the sweep share */
     int control; /* the same */
@@ -127,9 +121,19 @@ struct sweep {
     struct wire_sweep_status status;
 };
 
+static inline bool sweep_ends_here(const struct sweep *s)
+{
+    return s->ends || atomic_load(&s->engine->leaving);
+}
+
 static inline bool sweep_closes(const struct sweep *s)
 {
-    return s->course != SWEEP_GOES_ON;
+    return sweep_ends_here(s) || wire_wish_deed(s->wish, WIRE_AT_BEGIN) >= WIRE_END;
+}
+
+static inline bool sweep_is_held(const struct sweep *s)
+{
+    return !sweep_ends_here(s) && s->wish == WIRE_WISH_PAUSE;
 }
 
 /* sweep.c */
@@ -138,6 +142,8 @@ void sweep_tell_cell(struct sweep *s, const struct cell *c);
 /* claim.c. Returns whether a cell began. */
 bool claim_next(struct sweep *s);
 struct cell *claim_next_waiting(struct sweep *s);
+void claim_again(
+    struct sweep *s); /* cells that stopped with the sweep wait: it goes on after all */
 void claim_take_ended(struct sweep *s);     /* cells that had their result before */
 void claim_look_elsewhere(struct sweep *s); /* whether other programs' cells have ended */
 /* Of a cell that waits: without a result, unless another program has one by now, or is at it. */

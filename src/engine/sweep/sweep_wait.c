@@ -38,7 +38,7 @@ void sweep_wait_over(struct sweep *s)
         show_trouble(s, ERR_OK, "");
         sweep_tell(s, LOG_WARN, "%s: the sweep %s",
                    s->busy ? "the ledger is free again" : "there is room on the disk again",
-                   s->paused ? "is paused still" : "goes on");
+                   sweep_is_held(s) ? "is paused still" : "goes on");
     }
     s->held_told = s->busy = false;
     s->held_since_ns = 0;
@@ -68,8 +68,6 @@ static void hold(struct sweep *s, const struct err *e)
 
 void sweep_wait_for(struct sweep *s, const struct err *e)
 {
-    struct wire_command stop = {.kind = WIRE_STOP, .how = WIRE_AFTER_STEP};
-
     if (is_busy(e) || write_error_is_full(e)) {
         hold(s, e);
         return;
@@ -79,5 +77,5 @@ void sweep_wait_for(struct sweep *s, const struct err *e)
     s->trouble = *e;
     sweep_tell(s, LOG_ERROR, "%s: the sweep ends here; chorus resume %s%s goes on", e->text,
                s->name, again());
-    sweep_command(s, &stop);
+    sweep_end_part(s);
 }

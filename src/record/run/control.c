@@ -127,3 +127,14 @@ enum err_code record_control(const char *folder, const char *line, struct err *e
     free(path);
     return code == ERR_OK ? code : record_say_read_only(folder, e);
 }
+
+/* An owner leaves an empty line. */
+bool record_control_is_read(const char *folder)
+{
+    char *path = io_path(folder, "control");
+    struct stat st;
+    bool is = io.stat(path, &st) < 0 || st.st_size <= 1;
+
+    free(path);
+    return is;
+}

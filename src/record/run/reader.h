@@ -49,6 +49,8 @@ bool record_rows_changed(const struct record_entry *entry);
 
 /* Writes one line into RUN/control. ERR_FAILED where nobody owns the run. */
 enum err_code record_control(const char *folder, const char *line, struct err *e) MUST_USE;
+bool record_control_is_read(
+    const char *folder); /* its owner has heard all that was written there */
 
 /* Changes tags or note of a run, through its owner where it has one: "tag +paper -draft", "note
  * TEXT", "note" alone removes it. Returns when run.csv says so. */

@@ -168,7 +168,7 @@ TEST(what_was_paused_meanwhile_stays_so_and_says_it)
     begin(&k, &s, fill_disk, 6);
     number = kit_start(&k, &s);
     wait_failures(1);
-    kit_send(&k, WIRE_PAUSE, number, WIRE_AFTER_STEP);
+    kit_wish(&k, number, WIRE_WISH_PAUSE);
     wait_failures(2);
     atomic_store(&write_error, 0);
     for (int i = 0; i < 5000 && !strstr(k.logs, "room on the disk again"); i++) {
@@ -179,7 +179,7 @@ TEST(what_was_paused_meanwhile_stays_so_and_says_it)
         clock_sleep_ms(1);
     }
     CHECK_HAS(k.logs, "there is room on the disk again: it is paused still");
-    kit_send(&k, WIRE_GO, number, WIRE_NOW);
+    kit_wish(&k, number, WIRE_WISH_RUN);
     kit_wait(&k, number, &status);
     CHECK_INT(status.state, WIRE_DONE);
     finish(&k);
@@ -196,7 +196,7 @@ TEST(a_stop_ends_the_wait_and_the_run_can_be_resumed)
     begin(&k, &s, fill_disk, 9);
     number = kit_start(&k, &s);
     wait_failures(1);
-    kit_send(&k, WIRE_STOP, number, WIRE_NOW);
+    kit_wish(&k, number, WIRE_WISH_STOP_NOW);
     kit_wait(&k, number, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.code, ERR_STOPPED);

@@ -348,8 +348,8 @@ static void stop_opening(struct kit *k, const struct spec *s, const char *path,
     run = path ? kit_resume(k, path, 0) : kit_start(k, s);
     while (atomic_load(&opening) != 1)
         clock_sleep_ms(1);
-    kit_send(k, WIRE_STOP, run, WIRE_AFTER_STEP);
-    kit_send(k, WIRE_STOP, 999, WIRE_AFTER_STEP); /* refused when the one before was obeyed */
+    kit_wish(k, run, WIRE_WISH_STOP);
+    kit_wish(k, 999, WIRE_WISH_STOP); /* refused when the one before was obeyed */
     while (!k->refused[0]) {
         while (wire_take(k->wire, &event))
             kit_hear(k, &event);
@@ -384,7 +384,7 @@ TEST(a_stop_is_heard_while_a_run_is_opened)
     number = kit_resume(&k, status.path, 0);
     while (!wire_status(k.wire, number, &whole) || whole.epoch < 1)
         clock_sleep_ms(1);
-    kit_send(&k, WIRE_STOP, number, WIRE_AFTER_STEP);
+    kit_wish(&k, number, WIRE_WISH_STOP);
     kit_wait(&k, number, &whole);
     kit_read_run(status.path, &run);
     CHECK(run.epochs_done >= 1);

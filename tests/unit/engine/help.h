@@ -252,10 +252,14 @@ static inline void kit_spec(struct kit *k, struct spec *s, ...)
     va_end(args);
 }
 
-static inline bool kit_send(struct kit *k, enum wire_command_kind kind, uint32_t run,
-                            enum wire_how how)
+static inline bool kit_send(struct kit *k, enum wire_command_kind kind, uint32_t run)
 {
-    struct wire_command c = {.kind = kind, .run = run, .how = how};
+    return wire_send(k->wire, &(struct wire_command){.kind = kind, .run = run});
+}
+
+static inline bool kit_wish(struct kit *k, uint32_t run, enum wire_wish wish)
+{
+    struct wire_command c = {.kind = WIRE_WISH, .run = run, .wish = wish};
 
     return wire_send(k->wire, &c);
 }

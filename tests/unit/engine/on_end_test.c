@@ -119,7 +119,7 @@ TEST(a_run_that_is_handed_over_has_not_ended)
     command(&k, &s, "echo $CHORUS_STATE >> %s/said");
     here = &k;
     kit_happen = send_command;
-    sent = (struct wire_command){.kind = WIRE_STOP, .run = 1, .how = WIRE_HAND_OVER};
+    sent = (struct wire_command){.kind = WIRE_HAND_OVER, .run = 1};
     atomic_store(&kit_at, 4);
     kit_run(&k, &s, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
@@ -137,7 +137,7 @@ TEST(a_command_that_hangs_is_ended_by_quitting_at_once)
     struct kit k;
     struct spec s;
     struct wire_status status;
-    struct wire_command quit = {.kind = WIRE_QUIT, .how = WIRE_NOW};
+    struct wire_command quit = {.kind = WIRE_QUIT, .now = true};
     struct record_run run;
     char *log;
 

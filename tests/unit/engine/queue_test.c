@@ -51,8 +51,8 @@ TEST(runs_wait_for_each_other_in_order)
     wait_state(&k, run[2], WIRE_WAITING, &third);
     CHECK_STR(third.path, "");
     /* one that waits can be stopped, but not paused */
-    kit_send(&k, WIRE_PAUSE, run[2], WIRE_NOW);
-    kit_send(&k, WIRE_STOP, run[2], WIRE_NOW);
+    kit_wish(&k, run[2], WIRE_WISH_PAUSE);
+    kit_wish(&k, run[2], WIRE_WISH_STOP_NOW);
     kit_wait(&k, run[2], &third);
     CHECK_INT(third.state, WIRE_STOPPED);
     CHECK_STR(third.path, "");
@@ -76,7 +76,7 @@ TEST(commands_for_nobody_are_refused)
 
     kit_folder(&k);
     kit_engine(&k, 64, 0);
-    kit_send(&k, WIRE_STOP, 42, WIRE_NOW);
+    kit_wish(&k, 42, WIRE_WISH_STOP_NOW);
     wire_send(k.wire, &c); /* without its slot */
     kit_spec(&k, &s, "batch=97", NULL);
     kit_run(&k, &s, &status);
@@ -173,7 +173,7 @@ TEST(quitting_while_it_begins_leaves_nothing_running)
 }
 
 /* Where the run stands when a command was given behind step 8: the second epoch's second update. */
-static void stop_at_8(struct kit *k, const char *setting, enum wire_how how,
+static void stop_at_8(struct kit *k, const char *setting, enum wire_wish how,
                       struct wire_status *status, struct record_run *run)
 {
     struct spec s;
@@ -182,7 +182,7 @@ static void stop_at_8(struct kit *k, const char *setting, enum wire_how how,
     here = k;
     kit_happen = send_command;
     kit_spec(k, &s, setting, NULL);
-    sent = (struct wire_command){.kind = WIRE_STOP, .run = k->runs + 1, .how = how};
+    sent = (struct wire_command){.kind = WIRE_WISH, .run = k->runs + 1, .wish = how};
     atomic_store(&kit_at, 8);
     kit_run(k, &s, status);
     kit_quit(k);
@@ -221,8 +221,8 @@ static void stop_after_epoch(const struct backend_span *span)
     (void)span;
     wire_send(here->wire, &sent);
     if (taken_back)
-        kit_send(here, WIRE_GO, sent.run, WIRE_AFTER_STEP);
-    kit_send(here, WIRE_STOP, 42, WIRE_NOW);
+        kit_wish(here, sent.run, WIRE_WISH_RUN);
+    kit_wish(here, 42, WIRE_WISH_STOP_NOW);
     for (int i = 0; i < 20000 && !atomic_load(&answered); i++)
         clock_sleep_ms(1);
 }
@@ -235,12 +235,12 @@ TEST(a_stop_comes_at_once_or_after_the_epoch)
     struct record_run run;
 
     kit_folder(&k);
-    stop_at_8(&k, "epochs=3", WIRE_AFTER_STEP, &status, &run);
+    stop_at_8(&k, "epochs=3", WIRE_WISH_STOP, &status, &run);
     CHECK_INT(status.step, 8);
     CHECK_INT(run.epochs_done, 1);
     CHECK_INT(run.state, WIRE_STOPPED);
     CHECK_INT(checkpoint_step(status.path), 8);
-    stop_at_8(&k, "epochs=3", WIRE_NOW, &status, &run);
+    stop_at_8(&k, "epochs=3", WIRE_WISH_STOP_NOW, &status, &run);
     CHECK_INT(status.step, 8);
     CHECK_INT(checkpoint_step(status.path), 6); /* the last epoch's: nothing of its own */
 
@@ -248,7 +248,8 @@ TEST(a_stop_comes_at_once_or_after_the_epoch)
     kit_spec(&k, &s, NULL);
     kit_happen = stop_after_epoch;
     k.on_event = hear_refusal;
-    sent = (struct wire_command){.kind = WIRE_STOP, .run = k.runs + 1, .how = WIRE_AFTER_EPOCH};
+    sent =
+        (struct wire_command){.kind = WIRE_WISH, .run = k.runs + 1, .wish = WIRE_WISH_STOP_EPOCH};
     atomic_store(&kit_at, 8);
     kit_run(&k, &s, &status);
     kit_quit(&k);
@@ -326,6 +327,38 @@ TEST(lines_in_control_are_obeyed)
     kit_end(&k);
 }
 
+TEST(who_leaves_after_the_epoch_changes_no_wish)
+{
+    struct kit k;
+    struct spec s;
+    struct wire_status status;
+    uint32_t number;
+
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    kit_hold(&k, (struct fake_script){0}, 8);
+    kit_spec(&k, &s, NULL);
+    number = kit_start(&k, &s);
+    wait_state(&k, number, WIRE_RUNNING, &status);
+    kit_wish(&k, number, WIRE_WISH_PAUSE);
+    wait_state(&k, number, WIRE_PAUSED, &status);
+    CHECK(!status.closing);
+    kit_send(&k, WIRE_LEAVE, 0);
+    wait_state(&k, number, WIRE_RUNNING, &status); /* to the end of its epoch */
+    CHECK(status.wish == WIRE_WISH_PAUSE && status.closing);
+    kit_send(&k, WIRE_STAY, 0);
+    wait_state(&k, number, WIRE_PAUSED, &status); /* as it was */
+    CHECK(status.wish == WIRE_WISH_PAUSE && !status.closing);
+    kit_send(&k, WIRE_LEAVE, 0);
+    wait_state(&k, number, WIRE_RUNNING, &status);
+    kit_let_go(&k, "");
+    wait_state(&k, number, WIRE_STOPPED, &status);
+    CHECK_INT(status.wish, WIRE_WISH_PAUSE);
+    CHECK_HAS(status.reason, "after epoch ");
+    CHECK_INT(status.step % 6, 0);
+    kit_end(&k);
+}
+
 TEST(a_run_has_one_owner)
 {
     struct kit k, other;
@@ -346,7 +379,7 @@ TEST(a_run_has_one_owner)
     CHECK_INT(other.refused_code, ERR_FAILED);
     CHECK_HAS(other.refused, "process");
     kit_end(&other);
-    kit_send(&k, WIRE_STOP, number, WIRE_NOW);
+    kit_wish(&k, number, WIRE_WISH_STOP_NOW);
     kit_wait(&k, number, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     kit_end(&k);

@@ -124,7 +124,7 @@ TEST(cells_beside_it_stop_and_are_not_counted)
 static bool go_behind(struct kit *k, const struct wire_event *event)
 {
     if (event->kind == WIRE_LOG && event->u.log.level == LOG_WARN)
-        kit_send(k, WIRE_GO, 1, WIRE_AFTER_STEP);
+        kit_wish(k, 1, WIRE_WISH_RUN);
     return false;
 }
 
@@ -144,13 +144,13 @@ TEST(cells_that_a_stop_left_running_go_on_alone)
     sweep = begin_sweep(&k, "batch = 8, 16, 32\nepochs = 100\n", (struct wish){.jobs = 2});
     CHECK_INT(sweep, 1);
     wait_live(&k, sweep, 2, cells, live);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
+    kit_wish(&k, sweep, WIRE_WISH_STOP_CELLS);
     wait_closing(&k, sweep);
     kit_let_go(&k, " ");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.code, ERR_STOPPED);
-    CHECK(status.after_cells);
+    CHECK_INT(status.wish, WIRE_WISH_STOP_CELLS);
     CHECK_INT(status.stopped, 2);
     CHECK_INT(status.waiting, 1);
     CHECK(engine_is_stuck(k.engine));
@@ -178,8 +178,8 @@ TEST(cells_that_a_stop_left_running_go_on_alone)
 static bool stop_it(struct kit *k, const struct wire_event *event)
 {
     if (event->kind == WIRE_STARTED) {
-        kit_send(k, WIRE_STOP, event->run, WIRE_AFTER_EPOCH);
-        kit_send(k, WIRE_STOP, 42, WIRE_NOW);
+        kit_wish(k, event->run, WIRE_WISH_STOP_EPOCH);
+        kit_wish(k, 42, WIRE_WISH_STOP_NOW);
     }
     if (event->kind == WIRE_REFUSED)
         kit_let_go(k, " ");

@@ -119,7 +119,7 @@ static bool go_when_paused(struct kit *k, const struct wire_event *event)
 {
     if (event->kind == WIRE_STATE && event->u.state.state == WIRE_PAUSED) {
         k->mark++;
-        kit_send(k, WIRE_GO, event->run, WIRE_NOW);
+        kit_wish(k, event->run, WIRE_WISH_RUN);
     }
     return false;
 }
@@ -138,7 +138,8 @@ static void pauses(struct kit *k, const struct kind *kind, const char *path)
         k->mark = 0;
         k->on_event = go_when_paused;
         kit_happen = send_command;
-        sent = (struct wire_command){.kind = WIRE_PAUSE, .run = k->runs + 1};
+        sent =
+            (struct wire_command){.kind = WIRE_WISH, .run = k->runs + 1, .wish = WIRE_WISH_PAUSE};
         atomic_store(&kit_at, steps[i]);
         kit_run(k, &s, &status);
         k->on_event = NULL;
@@ -177,7 +178,7 @@ TEST(half_a_step_before_a_pause_is_no_time_of_training)
     k.mark = 0;
     k.on_event = go_when_paused;
     kit_happen = send_behind_half_a_step;
-    sent = (struct wire_command){.kind = WIRE_PAUSE, .run = k.runs + 1};
+    sent = (struct wire_command){.kind = WIRE_WISH, .run = k.runs + 1, .wish = WIRE_WISH_PAUSE};
     atomic_store(&kit_at, 5);
     kit_run(&k, &s, &status);
     CHECK_INT(k.mark, 1);
@@ -200,7 +201,7 @@ static void stops(struct kit *k, const struct kind *kind, const char *path)
         kit_engine(k, 256, 0);
         here = k;
         kit_happen = send_command;
-        sent = (struct wire_command){.kind = WIRE_STOP, .run = k->runs + 1, .how = WIRE_AFTER_STEP};
+        sent = (struct wire_command){.kind = WIRE_WISH, .run = k->runs + 1, .wish = WIRE_WISH_STOP};
         atomic_store(&kit_at, last ? -1 : steps[i]);
         if (i == 0) {
             spec_of(k, kind, &s);
@@ -327,13 +328,13 @@ TEST(an_evaluation_that_is_broken_off_is_made_again)
     run = kit_start(&k, &s);
     while (!wire_status(k.wire, run, &status) || status.step < 6)
         clock_sleep_ms(1);
-    kit_send(&k, WIRE_PAUSE, run, WIRE_NOW);
+    kit_wish(&k, run, WIRE_WISH_PAUSE);
     while (status.state != WIRE_PAUSED)
         wire_status(k.wire, run, &status);
-    kit_send(&k, WIRE_GO, run, WIRE_NOW);
+    kit_wish(&k, run, WIRE_WISH_RUN);
     while (status.state != WIRE_RUNNING)
         wire_status(k.wire, run, &status);
-    kit_send(&k, WIRE_STOP, run, WIRE_AFTER_STEP);
+    kit_wish(&k, run, WIRE_WISH_STOP);
     kit_wait(&k, run, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.step, 6);
@@ -360,7 +361,7 @@ TEST(a_resume_under_other_conditions_says_so)
     kit_engine(&k, 256, 0);
     here = &k;
     kit_happen = send_command;
-    sent = (struct wire_command){.kind = WIRE_STOP, .run = 1, .how = WIRE_AFTER_STEP};
+    sent = (struct wire_command){.kind = WIRE_WISH, .run = 1, .wish = WIRE_WISH_STOP};
     atomic_store(&kit_at, 8);
     kit_spec(&k, &s, NULL);
     kit_run(&k, &s, &status);
@@ -409,7 +410,7 @@ TEST(a_checkpoint_of_another_batch_is_refused)
     kit_engine(&k, 256, 0);
     here = &k;
     kit_happen = send_command;
-    sent = (struct wire_command){.kind = WIRE_STOP, .run = 1, .how = WIRE_AFTER_STEP};
+    sent = (struct wire_command){.kind = WIRE_WISH, .run = 1, .wish = WIRE_WISH_STOP};
     atomic_store(&kit_at, 8);
     kit_spec(&k, &s, NULL);
     kit_run(&k, &s, &status);

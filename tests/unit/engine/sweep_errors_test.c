@@ -331,7 +331,7 @@ TEST(a_stop_ends_the_wait_for_a_full_disk)
     begin(&k);
     sweep = begin_on_a_full_ledger(&k);
     wait_failures(2);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_STOP);
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.code, ERR_STOPPED);
@@ -390,7 +390,7 @@ TEST(a_ledger_that_a_stopped_program_holds_keeps_nobody_from_stopping)
     CHECK_HAS(k.logs, "another program holds");
     /* 30 s were waited for it, ten times as long as it takes to be told */
     begun = clock_ns();
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_STOP);
     wait_sweep(&k, sweep, &status);
     CHECK(clock_ns() - begun < 15 * 1000000000ull);
     CHECK_INT(status.state, WIRE_STOPPED);
@@ -446,7 +446,7 @@ TEST(the_end_of_a_cell_gone_on_with_waits_for_the_ledger)
         kit_read_run(path, &run);
     }
     CHECK_INT(run.epochs_done, 4);
-    kit_send(&k, WIRE_STOP, two, WIRE_AFTER_STEP);
+    kit_wish(&k, two, WIRE_WISH_STOP);
     kit_wait(&k, two, &second);
     CHECK_INT(second.state, WIRE_STOPPED);
     CHECK(wire_status(k.wire, one, &first) && !wire_state_ended(first.state));
@@ -503,7 +503,7 @@ TEST(a_dropped_cell_keeps_the_run_that_it_began)
     kit_hold(&k, (struct fake_script){0}, 5);
     sweep = begin_sweep(&k, keys, (struct wish){.grid = true});
     wait_live(&k, sweep, 1, cells, live);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_STOP);
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.stopped, 1);
     /* the other cell goes first, and this one is dropped while it waits */

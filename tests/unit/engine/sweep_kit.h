@@ -170,9 +170,9 @@ static inline void wait_closing(struct kit *k, uint32_t sweep)
 {
     struct wire_sweep_status status = {0};
 
-    for (int i = 0; i < 20000 && !status.after_cells; i++, clock_sleep_ms(1))
+    for (int i = 0; i < 20000 && status.wish != WIRE_WISH_STOP_CELLS; i++, clock_sleep_ms(1))
         (void)wire_sweep_status(k->wire, sweep, &status);
-    CHECK(status.after_cells);
+    CHECK_INT(status.wish, WIRE_WISH_STOP_CELLS);
 }
 
 static inline void wait_skipped(struct kit *k, uint32_t sweep, int64_t cells)

@@ -417,7 +417,7 @@ TEST(jobs_side_by_side_have_a_GPU_each)
 }
 
 /* Stops a sweep while its cells are held. */
-static void stop_it(struct kit *k, const char *keys, struct wish wish, enum wire_how how,
+static void stop_it(struct kit *k, const char *keys, struct wish wish, enum wire_wish how,
                     struct wire_sweep_status *status)
 {
     struct wire_cell cells[CELLS];
@@ -425,8 +425,8 @@ static void stop_it(struct kit *k, const char *keys, struct wish wish, enum wire
     uint32_t sweep = begin_sweep(k, keys, wish);
 
     wait_live(k, sweep, wish.jobs ? (size_t)wish.jobs : 1, cells, live);
-    kit_send(k, WIRE_STOP, sweep, how);
-    if (how == WIRE_AFTER_CELLS) {
+    kit_wish(k, sweep, how);
+    if (how == WIRE_WISH_STOP_CELLS) {
         wait_closing(k, sweep);
         kit_let_go(k, "");
     }
@@ -444,7 +444,7 @@ TEST(a_stopped_sweep_goes_on_in_its_own_folders)
     kit_folder(&k);
     kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
-    stop_it(&k, keys, (struct wish){.grid = true, .jobs = 2}, WIRE_AFTER_STEP, &status);
+    stop_it(&k, keys, (struct wish){.grid = true, .jobs = 2}, WIRE_WISH_STOP, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.stopped, 2);
     CHECK_HAS(status.reason, "3 of 3 cells have no result");
@@ -515,7 +515,7 @@ TEST(a_stop_may_let_the_running_cells_end)
     kit_folder(&k);
     kit_hold(&k, (struct fake_script){0}, 5);
     kit_engine(&k, 4096, 0);
-    stop_it(&k, "batch = 8\nlr = 0.1, 0.2, 0.3\n", (struct wish){0}, WIRE_AFTER_CELLS, &status);
+    stop_it(&k, "batch = 8\nlr = 0.1, 0.2, 0.3\n", (struct wish){0}, WIRE_WISH_STOP_CELLS, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
     CHECK_INT(status.done, 1);
     CHECK_INT(status.waiting, 2);
@@ -533,15 +533,15 @@ TEST(a_paused_cell_goes_on_where_cells_that_run_shall_end)
     uint32_t sweep;
 
     sweep = begin_held(&k, "batch = 8\nlr = 0.1, 0.2\n", (struct wish){0}, cells, live);
-    kit_send(&k, WIRE_PAUSE, cells[live[0]].run, WIRE_AFTER_STEP);
+    kit_wish(&k, cells[live[0]].run, WIRE_WISH_PAUSE);
     for (int i = 0; i < 20000 && run.state != WIRE_PAUSED; i++, clock_sleep_ms(1))
         (void)wire_status(k.wire, cells[live[0]].run, &run);
     kit_let_go(&k, "");
-    CHECK(wire_sweep_status(k.wire, sweep, &status) && !status.closing);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
+    CHECK(wire_sweep_status(k.wire, sweep, &status) && !wire_sweep_closes(&status));
+    kit_wish(&k, sweep, WIRE_WISH_STOP_CELLS);
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
-    CHECK(status.closing);
+    CHECK(wire_sweep_closes(&status));
     CHECK_INT(status.done, 1);
     CHECK_INT(status.waiting, 1);
     kit_end(&k);
@@ -569,20 +569,17 @@ TEST(a_stop_after_the_cells_is_taken_back)
     uint32_t sweep;
 
     sweep = begin_slow(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", cells, live);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS);
-    kit_send(&k, WIRE_PAUSE, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_STOP_CELLS);
+    kit_wish(&k, sweep, WIRE_WISH_PAUSE);
     for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && status.paused); i++)
         clock_sleep_ms(1);
-    CHECK_STR(wire_sweep_words(&status, false), "paused, then stops after the running cells");
+    CHECK_STR(wire_sweep_words(&status, false), "paused"); /* the stop is forgotten */
     CHECK(wire_sweep_rests(&status));
-    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP); /* of its pause alone */
-    for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && !status.paused);
-         i++)
-        clock_sleep_ms(1);
-    CHECK_STR(wire_sweep_words(&status, false), "stopping: no further cell begins");
-    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_STOP_CELLS);
+    wait_standing(&k, sweep, "stopping: no further cell begins", &status);
+    kit_wish(&k, sweep, WIRE_WISH_RUN);
     wait_standing(&k, sweep, "running", &status);
-    CHECK(!status.closing && !status.after_cells);
+    CHECK(!wire_sweep_closes(&status) && status.wish == WIRE_WISH_RUN);
     cell_command(&k, WIRE_SKIP, sweep, cells[live[0]].cell, 0); /* the next one begins */
     for (int i = 0; i < 20000 && !(wire_sweep_status(k.wire, sweep, &status) && status.skipped &&
                                    status.running);
@@ -602,14 +599,14 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     uint32_t sweep;
 
     sweep = begin_held(&k, "batch = 8\nepochs = 3\nlr = 0.1, 0.2\n", (struct wish){0}, cells, live);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_EPOCH);
+    kit_wish(&k, sweep, WIRE_WISH_STOP_EPOCH);
     wait_standing(&k, sweep, "stopping after this epoch", &status);
-    CHECK(wire_sweep_takes_back(&status) && !status.after_cells);
-    CHECK(wire_status(k.wire, cells[live[0]].run, &run) && run.after_epoch);
-    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    CHECK_INT(status.wish, WIRE_WISH_STOP_EPOCH);
+    CHECK(wire_status(k.wire, cells[live[0]].run, &run) && run.wish == WIRE_WISH_STOP_EPOCH);
+    kit_wish(&k, sweep, WIRE_WISH_RUN);
     wait_standing(&k, sweep, "running", &status);
-    CHECK(!status.after_epoch && wire_status(k.wire, cells[live[0]].run, &run));
-    CHECK(!run.after_epoch);
+    CHECK(status.wish == WIRE_WISH_RUN && wire_status(k.wire, cells[live[0]].run, &run));
+    CHECK_INT(run.wish, WIRE_WISH_RUN);
     kit_let_go(&k, "");
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.state, WIRE_DONE);
@@ -617,27 +614,47 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     kit_end(&k);
 }
 
-TEST(a_stop_that_does_not_wait_for_the_epoch_is_not_taken_back)
+/* A cell that has stopped with it goes on too, in its own folder. */
+TEST(the_last_word_to_a_sweep_wins_until_it_has_stopped)
 {
     struct kit k;
     struct wire_sweep_status status;
-    struct wire_cell cells[CELLS];
+    struct wire_cell cells[CELLS] = {0};
+    struct text keys = {0};
     size_t live[CELLS];
     uint32_t sweep;
 
-    sweep = begin_slow(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2\n", cells, live);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_EPOCH);
-    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    kit_folder(&k);
+    kit_engine(&k, 4096, 0);
+    kit_hold(&k, (struct fake_script){.stuck_batch = 8}, 5);
+    /* the sweep is not over before its cell's command is */
+    text_addf(&keys, "batch = 8, 16\non_end = while test ! -e %s/end; do sleep 0.01; done\n",
+              k.folder);
+    sweep = begin_sweep(&k, text_str(&keys), (struct wish){.grid = true});
+    wait_live(&k, sweep, 1, cells, live);
+    kit_wish(&k, sweep, WIRE_WISH_STOP);
+    for (int i = 0; i < 20000 && cells[0].state != WIRE_STOPPED; i++, clock_sleep_ms(1))
+        (void)wire_cells(k.wire, sweep, cells, CELLS);
+    CHECK_INT(cells[0].state, WIRE_STOPPED);
+    kit_wish(&k, sweep, WIRE_WISH_STOP_EPOCH);
+    kit_wish(&k, sweep, WIRE_WISH_RUN);
+    wait_standing(&k, sweep, "running", &status);
+    kit_let_go(&k, "");
+    text_clear(&keys);
+    text_addf(&keys, "%s/end", k.folder);
+    kit_write(text_str(&keys), "");
     wait_sweep(&k, sweep, &status);
-    CHECK_INT(status.state, WIRE_STOPPED);
+    CHECK_INT(status.state, WIRE_DONE);
+    CHECK_INT(status.done, 2);
+    CHECK_INT(run_folders(&k), 2);
+    text_free(&keys);
     kit_end(&k);
 }
 
 TEST(a_sweep_that_stands_still_before_its_stop_is_called_paused)
 {
     struct wire_sweep_status status = {
-        .state = WIRE_RUNNING, .closing = true, .cells = 3, .running = 2, .paused = 2};
+        .state = WIRE_RUNNING, .wish = WIRE_WISH_STOP, .cells = 3, .running = 2, .paused = 2};
 
     CHECK_STR(wire_sweep_words(&status, false), "paused, then stops");
     CHECK_STR(wire_sweep_words(&status, true), "paused");
@@ -656,18 +673,18 @@ TEST(a_cell_that_is_let_go_on_leaves_its_sweep_paused)
     double left;
 
     sweep = begin_slow(&k, "batch = 8\nepochs = 1000\nlr = 0.1, 0.2, 0.3\n", cells, live);
-    kit_send(&k, WIRE_PAUSE, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_PAUSE);
     wait_standing(&k, sweep, "paused", &status);
     CHECK_INT(status.paused, 1);
-    kit_send(&k, WIRE_GO, cells[live[0]].run, WIRE_AFTER_STEP);
+    kit_wish(&k, cells[live[0]].run, WIRE_WISH_RUN);
     wait_standing(&k, sweep, "paused: no further cell begins", &status);
     CHECK(wire_sweep_is_paused(&status));
     CHECK_INT(status.paused, 0);
     CHECK_INT(status.running, 1);
-    kit_send(&k, WIRE_GO, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_RUN);
     wait_standing(&k, sweep, "running", &status);
     left = status.left_seconds;
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_CELLS); /* then two of them are no longer to come */
+    kit_wish(&k, sweep, WIRE_WISH_STOP_CELLS); /* then two of them are no longer to come */
     wait_standing(&k, sweep, "stopping: no further cell begins", &status);
     for (int i = 0; i < 60000 && status.left_seconds >= left; i++, clock_sleep_ms(1))
         (void)wire_sweep_status(k.wire, sweep,
@@ -792,7 +809,7 @@ TEST(a_cell_that_another_program_leaves_is_taken_over)
     for (int i = 0; i < 20000 && y.done < 1 && !wire_state_ended(y.state); i++, clock_sleep_ms(2))
         (void)wire_sweep_status(b.wire, two, &y);
     CHECK_INT(y.elsewhere, 1); /* it is left to a, and waited for */
-    kit_send(&a, WIRE_STOP, one, WIRE_AFTER_STEP);
+    kit_wish(&a, one, WIRE_WISH_STOP);
     wait_sweep(&a, one, &x);
     CHECK_INT(x.state, WIRE_STOPPED);
     wait_sweep(&b, two, &y);
@@ -971,6 +988,8 @@ TEST(what_a_cell_is_told_behind_its_sweep_stands)
         CHECK(wire_status(k.wire, cells[live[0]].run, &run) && run.state == WIRE_PAUSED);
         REQUIRE_OK(record_control(list[0].folder, "go", &e));
     }
+    for (int i = 0; i < 20000 && run.state != WIRE_RUNNING; i++, clock_sleep_ms(1))
+        CHECK(wire_status(k.wire, cells[live[0]].run, &run)); /* it has heard that */
     control(&k, "stop step");
     wait_sweep(&k, sweep, &status);
     record_free_list(list, n);
@@ -994,7 +1013,7 @@ TEST(the_order_that_cells_were_moved_to_outlives_a_stop)
     sweep = begin_held(&k, keys, (struct wish){.grid = true}, cells, live);
     cell_command(&k, WIRE_MOVE, sweep, 4, -3);
     cell_command(&k, WIRE_MOVE, sweep, 1, +1);
-    kit_send(&k, WIRE_STOP, sweep, WIRE_AFTER_STEP);
+    kit_wish(&k, sweep, WIRE_WISH_STOP);
     wait_sweep(&k, sweep, &status);
     CHECK_INT(status.waiting, 4);
     kit_quit(&k);

@@ -356,7 +356,7 @@ TEST(a_stop_of_what_runs_goes_on_to_the_next)
     CHECK_INT(left_in_queue(&k), 1); /* it stands: its file is gone */
     CHECK(record_queue_owner(k.results) == getpid());
     fake_set_script(&fast);
-    kit_send(&k, WIRE_STOP, q.run, WIRE_AFTER_STEP);
+    kit_wish(&k, q.run, WIRE_WISH_STOP);
     wait_queue(&k, WIRE_QUEUE_EMPTY, 2);
     CHECK_RUNS(&k, "a:stopped b:done");
     kit_end(&k);
@@ -382,7 +382,7 @@ TEST(a_run_that_was_stopped_goes_on_in_its_turn)
     queue_add(&k, "b", "");
     queue_add(&k, "a", options);
     fake_set_script(&fast);
-    kit_send(&k, WIRE_STOP, q.run, WIRE_AFTER_STEP);
+    kit_wish(&k, q.run, WIRE_WISH_STOP);
     wait_queue(&k, WIRE_QUEUE_EMPTY, 3);
     CHECK_RUNS(&k, "a:done b:done"); /* two runs, not three */
     kit_read_run(status.path, &run);
@@ -462,7 +462,7 @@ TEST(a_run_that_is_handed_over_ends_the_taking)
     kit_engine(&k, 4096, 0);
     q = wait_queue(&k, WIRE_QUEUE_BUSY, 1);
     wait_running(&k, q.run, &status);
-    kit_send(&k, WIRE_STOP, q.run, WIRE_HAND_OVER);
+    kit_send(&k, WIRE_HAND_OVER, q.run);
     wait_queue(&k, WIRE_QUEUE_OFF, 1);
     kit_wait(&k, q.run, &status);
     CHECK_INT(status.state, WIRE_STOPPED);
@@ -657,7 +657,7 @@ TEST(an_engine_shows_that_it_is_at_work)
     REQUIRE_OK(io_list_folder(cache.working, &names, &n, &e));
     CHECK_INT(n, 1);
     io_free_names(names, n);
-    kit_send(&k, WIRE_PAUSE, run, WIRE_AFTER_STEP);
+    kit_wish(&k, run, WIRE_WISH_PAUSE);
     until = clock_ns() + KIT_WAIT_MS * 1000000ull;
     do {
         char *bytes = NULL;

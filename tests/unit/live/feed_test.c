@@ -212,7 +212,7 @@ TEST(a_run_of_another_process_live_ended_and_dead)
     CHECK(feed_busy(k.feed));
     CHECK(feed_count(k.feed) == 2 && feed_find(k.feed, record_folder(record)) == r);
 
-    REQUIRE_OK(feed_pause(k.feed, r, false, &e));
+    REQUIRE_OK(feed_wish(k.feed, r, WIRE_WISH_PAUSE, &e));
     {
         char line[64];
 
@@ -226,7 +226,7 @@ TEST(a_run_of_another_process_live_ended_and_dead)
     }
     CHECK(r->dead && !r->live);
     CHECK(isnan(r->left_seconds));
-    CHECK(feed_stop(k.feed, r, WIRE_AFTER_STEP, &e) == ERR_FAILED);
+    CHECK(feed_wish(k.feed, r, WIRE_WISH_STOP, &e) == ERR_FAILED);
     CHECK_HAS(e.text, "its process is gone");
     free(run);
     kit_close(&k);
@@ -767,7 +767,8 @@ TEST(a_sweep_counts_its_cells)
     text_clear(&line);
     status_add_busy(k.feed, &line);
     CHECK_STR(text_str(&line), "The sweep board trains here, cell 8 of 12.");
-    REQUIRE_OK(feed_stop(k.feed, r, WIRE_AFTER_CELLS, &e)); /* of the sweep, not of its cell */
+    REQUIRE_OK(
+        feed_wish_all(k.feed, r, WIRE_WISH_STOP_CELLS, &e)); /* of the sweep, not of its cell */
     REQUIRE(wire_next_command(k.wire, &command, 0));
     CHECK_INT(command.run, 9);
     REQUIRE_OK(feed_skip(k.feed, r, &e));
@@ -886,7 +887,7 @@ static pid_t lack_room_elsewhere(const char *results, const char *run)
     if (child == 0) {
         struct record_work *w = record_work_new(results);
 
-        record_work_set_standing(w, RECORD_WORK_FULL);
+        record_work_set_wish(w, true, WIRE_WISH_RUN);
         record_work_set(w, run, 1);
         if (write(ends[1], "y", 1) == 1)
             pause();
@@ -1245,19 +1246,19 @@ TEST(a_sweep_is_told_of_alike_here_and_elsewhere)
          "‖ sweep paused  board  cell 3 of 6",
          "‖ sweep paused elsewhere  board  cell 3 of 6",
          "‖ sweep paused elsewhere"},
-        {{.state = WIRE_RUNNING, .running = 1, .closing = true, .after_cells = true},
+        {{.state = WIRE_RUNNING, .running = 1, .wish = WIRE_WISH_STOP_CELLS},
          "● sweep stopping: no further cell begins  board  cell 3 of 6",
          "● sweep elsewhere  stopping: no further cell begins  board",
          "● sweep stopping elsewhere"},
-        {{.state = WIRE_PAUSED, .running = 1, .paused = 1, .closing = true, .after_cells = true},
-         "‖ sweep paused, then stops after the running cells  board  cell 3 of 6",
-         "‖ sweep elsewhere  paused, then stops after the running cells  board",
+        {{.state = WIRE_RUNNING, .running = 1, .paused = 1, .wish = WIRE_WISH_STOP_CELLS},
+         "‖ sweep paused, then stops  board  cell 3 of 6",
+         "‖ sweep elsewhere  paused, then stops  board",
          "‖ sweep paused elsewhere"},
         {{.state = WIRE_PAUSED, .running = 1, .full = true},
          "‖ sweep waits, then pauses  board  cell 3 of 6",
          "‖ sweep elsewhere  waits for room, then pauses  board  cell 3 of 6",
          "‖ sweep waits for room on the disk elsewhere"},
-        {{.state = WIRE_RUNNING, .running = 1, .full = true, .closing = true, .after_cells = true},
+        {{.state = WIRE_RUNNING, .running = 1, .full = true, .wish = WIRE_WISH_STOP_CELLS},
          "‖ sweep waits, then stops after the running cells  board  cell 3 of 6",
          "‖ sweep elsewhere  waits for room, then stops after the running cells  board",
          "‖ sweep waits for room on the disk elsewhere"},
@@ -1440,7 +1441,7 @@ TEST(what_another_program_goes_on_with_runs_elsewhere)
         kit_pass(3);
     }
     CHECK(r->own && !r->live && r->state == WIRE_STOPPED);
-    CHECK(feed_pause(k.feed, r, false, &e) != ERR_OK);
+    CHECK(feed_wish(k.feed, r, WIRE_WISH_PAUSE, &e) != ERR_OK);
 
     REQUIRE_OK(record_open(&record, r->path, &e));
     run->state = WIRE_RUNNING;

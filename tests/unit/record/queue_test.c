@@ -742,7 +742,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     struct wire_sweep_status sweep = {.name = "a b",
                                       .state = WIRE_PAUSED,
                                       .closing = true,
-                                      .after_cells = true,
+                                      .wish = WIRE_WISH_STOP_CELLS,
                                       .cells = 12,
                                       .running = 2,
                                       .paused = 1,
@@ -752,6 +752,7 @@ TEST(who_is_at_work_is_seen_while_it_lives)
                                       .left_seconds = NAN},
                              told;
     struct record_working *list;
+    enum wire_wish wish;
     struct record_work *own;
     int pipe_[2], seen[2], status;
     pid_t child;
@@ -778,13 +779,12 @@ TEST(who_is_at_work_is_seen_while_it_lives)
 
         record_work_set(w, "", 0);
         record_work_set(w, run, 1);
-        record_work_set_standing(w, RECORD_WORK_FULL);
+        record_work_set_wish(w, true, WIRE_WISH_PAUSE);
         record_work_set_sweep(w, &sweep);
         if (write(pipe_[1], "y", 1) != 1 || read(seen[0], &byte, 1) != 1)
             _exit(1);
-        record_work_set_standing(w, RECORD_WORK_ENDS);
-        sweep.after_cells = false;
-        sweep.after_epoch = true;
+        record_work_set_wish(w, false, WIRE_WISH_STOP_EPOCH);
+        sweep.wish = WIRE_WISH_STOP_EPOCH;
         record_work_set_sweep(w, &sweep);
         if (write(pipe_[1], "e", 1) != 1 || read(seen[0], &byte, 1) != 1)
             _exit(1);
@@ -805,22 +805,23 @@ TEST(who_is_at_work_is_seen_while_it_lives)
         CHECK(!record_working_same(list[0].results, folder));
         CHECK(record_working_same("/not/made/yet", "/not/made/yet"));
         CHECK(!record_working_same("/not/made/yet", "/not/made") && !record_working_same("", ""));
-        CHECK(list[0].standing == RECORD_WORK_FULL && list[0].runs == 1);
+        CHECK(list[0].full && list[0].wish == WIRE_WISH_PAUSE && list[0].runs == 1);
     }
     free(list);
-    CHECK_INT(record_working_standing(run), RECORD_WORK_FULL);
-    CHECK_INT(record_working_standing(results), RECORD_WORK_GOES_ON);
+    CHECK(record_working_full(run, &wish) && wish == WIRE_WISH_PAUSE);
+    CHECK(!record_working_full(results, &wish) && wish == WIRE_WISH_RUN);
     CHECK(!record_working_sweep(results, "b", &told) &&
           !record_working_sweep(folder, "a b", &told));
     CHECK(record_working_sweep(results, "a b", &told));
-    CHECK(told.state == WIRE_PAUSED && told.closing && told.after_cells && !told.full);
+    CHECK(told.state == WIRE_PAUSED && told.closing && told.wish == WIRE_WISH_STOP_CELLS &&
+          !told.full);
     CHECK(told.cells == 12 && told.running == 2 && told.paused == 1 && told.waiting == 6);
     CHECK(wire_sweep_ended(&told) == 4 && isnan(told.left_seconds));
     CHECK(write(seen[1], "s", 1) == 1);
     CHECK(read(pipe_[0], &byte, 1) == 1);
-    CHECK_INT(record_working_standing(run), RECORD_WORK_ENDS);
+    CHECK(!record_working_full(run, &wish) && wish == WIRE_WISH_STOP_EPOCH);
     CHECK(record_working_sweep(results, "a b", &told));
-    CHECK(told.closing && told.after_epoch && !told.after_cells);
+    CHECK(told.closing && told.wish == WIRE_WISH_STOP_EPOCH);
     CHECK(write(seen[1], "s", 1) == 1);
     CHECK(read(pipe_[0], &byte, 1) == 1); /* paused: it has its results, and not the machine */
     CHECK_INT(record_working_list(&list), 1);
@@ -828,7 +829,8 @@ TEST(who_is_at_work_is_seen_while_it_lives)
     free(list);
     CHECK(record_working_sweep(results, "a b", &told));
     CHECK(told.state == WIRE_RUNNING && told.left_seconds == 1);
-    CHECK_INT(record_working_standing(run), RECORD_WORK_ENDS); /* also while it is paused */
+    /* also while it is paused */
+    CHECK(!record_working_full(run, &wish) && wish == WIRE_WISH_STOP_EPOCH);
     CHECK_INT(record_computing_list(&list), 0);
     free(list);
     CHECK(record_work_claim(own));

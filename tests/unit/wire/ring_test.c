@@ -66,7 +66,7 @@ TEST(a_full_ring_drops_counts_and_frees_slots)
 TEST(commands_wait_in_a_queue_of_64)
 {
     struct wire *w = wire_new(1);
-    struct wire_command c = {.kind = WIRE_PAUSE};
+    struct wire_command c = {.kind = WIRE_CLOSE};
 
     CHECK(!wire_next_command(w, &c, 0));
     for (uint32_t i = 0; i < 64; i++) {
@@ -157,7 +157,7 @@ TEST(what_has_no_room_keeps_no_slot)
     struct wire *w = wire_new(1);
     uint32_t slot;
 
-    while (wire_send(w, &(struct wire_command){.kind = WIRE_GO}))
+    while (wire_send(w, &(struct wire_command){.kind = WIRE_STAY}))
         ;
     for (int i = 0; i < 2000; i++)
         CHECK(!wire_send_with(w, (struct wire_command){.kind = WIRE_START}, "spec", 4));
@@ -222,7 +222,7 @@ TEST(threads_lose_nothing_uncounted)
     uint64_t taken = 0, missed = 0;
     uint32_t serial = 0;
     int sent = 0;
-    struct wire_command c = {.kind = WIRE_GO};
+    struct wire_command c = {.kind = WIRE_STAY};
 
     REQUIRE(pthread_create(&thread, NULL, engine_side, &t) == 0);
     for (bool more = true; more;) {

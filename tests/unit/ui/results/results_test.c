@@ -811,10 +811,11 @@ static void check_hints(struct kit *k, const char *want)
     text_free(&shown);
 }
 
-static void tell_state(struct wire *wire, const char *folder, enum wire_state state, bool ends)
+static void tell_state(struct wire *wire, const char *folder, enum wire_state state,
+                       enum wire_wish wish)
 {
     struct wire_event event = {.kind = WIRE_STATE, .run = 7, .u.state.state = state};
-    struct wire_status status = {.run = 7, .state = state, .after_epoch = ends};
+    struct wire_status status = {.run = 7, .state = state, .wish = wish};
 
     snprintf(status.path, sizeof status.path, "%s", folder);
     wire_set_status(wire, &status);
@@ -904,26 +905,26 @@ TEST(a_run_of_this_program_is_shown_as_the_wire_tells)
     feed_free(k.kit.app.feed);
     k.kit.app.feed = feed_new(wire, k.kit.folder);
     folder = library_folder(k.kit.app.library, name);
-    tell_state(wire, folder, WIRE_RUNNING, false);
+    tell_state(wire, folder, WIRE_RUNNING, WIRE_WISH_RUN);
     (void)feed_take(k.kit.app.feed, NULL, NULL);
     CHECK(kit_shows(&k.kit, "running  0001") && kit_shows(&k.kit, "1 running"));
     CHECK_STR(hint_of(&k.kit, "p"), "pause");
     CHECK(!screen_results.tick(k.kit.state));
-    tell_state(wire, folder, WIRE_RUNNING, true);
+    tell_state(wire, folder, WIRE_RUNNING, WIRE_WISH_STOP_EPOCH);
     CHECK(screen_results.tick(k.kit.state)); /* no event tells of that */
     CHECK(kit_shows(&k.kit, "stopping 0001"));
     CHECK(kit_shows(&k.kit, "it stops after this epoch: R takes that back"));
     CHECK_STR(hint_of(&k.kit, "R"), "take stop back");
-    tell_state(wire, folder, WIRE_PAUSED, true);
+    tell_state(wire, folder, WIRE_PAUSED, WIRE_WISH_PAUSE);
     (void)feed_take(k.kit.app.feed, NULL, NULL);
     CHECK(screen_results.tick(k.kit.state));
     CHECK(kit_shows(&k.kit, "paused   0001"));
-    CHECK(kit_shows(&k.kit, "it is paused, and stops after this epoch: R takes that back"));
-    CHECK_STR(hint_of(&k.kit, "p"), "go on, then stop");
-    CHECK_STR(hint_of(&k.kit, "R"), "go on, no stop");
+    CHECK(!kit_shows(&k.kit, "it stops after this epoch")); /* a pause forgets it */
+    CHECK_STR(hint_of(&k.kit, "p"), "go on");
+    CHECK_STR(hint_of(&k.kit, "R"), "");
     CHECK_INT(of(&k.kit)->view.running, 0);
     CHECK(is_offered(&k, "go ") && !is_offered(&k, "pause "));
-    CHECK(is_offered(&k, "go 2026-10-29-100000-000-lenet-0001 --no-stop"));
+    CHECK(is_offered(&k, "go 2026-10-29-100000-000-lenet-0001"));
     set_filter(k.kit.state, "state=running");
     CHECK_STR(lines(&k.kit), "");
     set_filter(k.kit.state, "state=paused");
@@ -967,7 +968,7 @@ TEST(the_single_model_is_trained_now_or_after_what_runs)
     popup_key(&k.app, &(struct key){.code = UI_ENTER});
     CHECK_STR(text_str(&k.app.did), "run --match 2026-10-29-100000-000-lenet-0001");
     train_close(&k.app);
-    tell_state(wire, folder, WIRE_RUNNING, false);
+    tell_state(wire, folder, WIRE_RUNNING, WIRE_WISH_RUN);
     (void)feed_take(k.app.feed, NULL, NULL);
     CHECK(runkeys_make(&k.app, name, 'M'));
     CHECK_HAS(text_str(&own->question), "0001? lenet-0001 trains here");

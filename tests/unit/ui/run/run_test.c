@@ -18,6 +18,21 @@ struct shown {
     struct text text;
 };
 
+static bool is_told(struct shown *s, uint32_t run, enum wire_wish wish)
+{
+    struct wire_command command;
+
+    return wire_next_command(s->k.wire, &command, 0) && command.kind == WIRE_WISH &&
+           command.run == run && command.wish == wish;
+}
+
+static bool nothing_sent(struct shown *s)
+{
+    struct wire_command command;
+
+    return !wire_next_command(s->k.wire, &command, 0);
+}
+
 static void open_view(struct shown *s)
 {
     memset(s, 0, sizeof *s);
@@ -179,7 +194,6 @@ TEST(a_run_that_waits_for_room_says_so_everywhere)
 {
     struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .code = ERR_IO};
     struct record_run *run = lenet();
-    struct wire_command command;
     struct record *record;
     struct shown s;
 
@@ -198,12 +212,12 @@ TEST(a_run_that_waits_for_room_says_so_everywhere)
     CHECK(!strstr(text_str(&s.text), " img/s"));
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK_STR(s.app.own->said, "it pauses as soon as there is room on the disk");
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_PAUSE);
+    CHECK(is_told(&s, 7, WIRE_WISH_PAUSE));
     runview_key(&s.view, &(struct key){.code = 'p'}); /* it has not come to that */
     CHECK_STR(s.app.own->said, "it goes on as soon as there is room on the disk");
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(is_told(&s, 7, WIRE_WISH_RUN));
     runview_key(&s.view, &(struct key){.code = 'p'});
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_PAUSE);
+    CHECK(is_told(&s, 7, WIRE_WISH_PAUSE));
     draw_all_sizes(&s);
     close_run(&s, record, run);
 }
@@ -220,7 +234,8 @@ TEST(a_pause_that_has_not_come_is_taken_back)
     record = open_going(&s, run);
     take(&s);
     draw(&s, 21, 80);
-    while (wire_send(s.k.wire, &(struct wire_command){.kind = WIRE_PAUSE, .run = 9}))
+    while (wire_send(s.k.wire,
+                     &(struct wire_command){.kind = WIRE_WISH, .run = 9, .wish = WIRE_WISH_PAUSE}))
         continue;
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK_STR(s.app.own->said, "the engine takes no commands");
@@ -228,11 +243,11 @@ TEST(a_pause_that_has_not_come_is_taken_back)
         CHECK_INT(command.run, 9);
     runview_key(&s.view, &(struct key){.code = 'p'});
     CHECK_STR(s.app.own->said, "pausing after this step");
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_PAUSE);
+    CHECK(is_told(&s, 7, WIRE_WISH_PAUSE));
     snprintf(status.path, sizeof status.path, "%s", record_folder(record));
     wire_set_status(s.k.wire, &status); /* no room on the disk */
     runview_key(&s.view, &(struct key){.code = 'p'});
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(is_told(&s, 7, WIRE_WISH_RUN));
     close_run(&s, record, run);
 }
 
@@ -303,7 +318,6 @@ TEST(what_waits_for_room_is_stopped_at_once_or_not_at_all)
     struct wire_sweep_status sweep = {.sweep = 9, .state = WIRE_RUNNING, .name = "board"};
     struct record_run *run = lenet();
     struct setup *setup = mem_new(1, sizeof *setup);
-    struct wire_command command;
     struct record *record;
     struct shown s;
 
@@ -334,8 +348,7 @@ TEST(what_waits_for_room_is_stopped_at_once_or_not_at_all)
     REQUIRE(s.app.own->answers == 2);
     CHECK_STR(s.app.own->answer[0], "now; R goes on from its last checkpoint");
     s.app.own->on_answer(s.app.own->user, 0);
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP &&
-          command.run == 7 && command.how == WIRE_AFTER_STEP);
+    CHECK(is_told(&s, 7, WIRE_WISH_STOP));
     popup_close(&s.app);
     wire_set_sweep(s.k.wire, &sweep);
     runview_run(&s.view)->sweep = 9;
@@ -343,8 +356,7 @@ TEST(what_waits_for_room_is_stopped_at_once_or_not_at_all)
     REQUIRE(s.app.own->answers == 2);
     CHECK_STR(s.app.own->answer[0], "stop the sweep now; R on Sweep goes on with it");
     s.app.own->on_answer(s.app.own->user, 0);
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP &&
-          command.run == 9 && command.how == WIRE_AFTER_STEP);
+    CHECK(is_told(&s, 9, WIRE_WISH_STOP));
     popup_close(&s.app);
     record_close(record);
     free(s.view.told);
@@ -978,7 +990,7 @@ TEST(a_stop_of_a_run_that_is_not_read_waits_too)
     CHECK_STR(s.app.own->answer[2], "stop it now: R goes on with it");
     popup_close(&s.app);
     CHECK(!hints(&s, "go on"));
-    pair.is.after_cells = true;
+    pair.is.wish = WIRE_WISH_STOP_CELLS;
     feed_set_elsewhere(s.k.feed, &pair);
     CHECK(hints(&s, "take stop back"));
     runview_key(&s.view, &(struct key){.code = 'K'});
@@ -1076,30 +1088,30 @@ TEST(a_cells_stop_is_its_sweeps)
     CHECK_STR(app_log_line(&s.app, 0)->text, "the sweep stops after the running cells");
     s.app.own->on_answer(s.app.own->user, 2);
     CHECK_STR(text_str(&s.app.did), "stop board");
-    status.closing = status.after_cells = true;
+    status.wish = WIRE_WISH_STOP_CELLS;
     wire_set_sweep(s.k.wire, &status);
     runview_ask_stop(&s.view, runview_run(&s.view));
     CHECK_STR(s.app.own->answer[0], "take the stop back: the sweep goes on");
     while (wire_next_command(s.k.wire, &command, 0))
         ;
     s.app.own->on_answer(s.app.own->user, 0);
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 9);
+    CHECK(is_told(&s, 9, WIRE_WISH_RUN));
     CHECK_STR(text_str(&s.app.did), "go board");
-    status.closing = status.after_cells = false; /* taken back elsewhere while the box stands */
+    status.wish = WIRE_WISH_RUN; /* taken back elsewhere while the box stands */
     wire_set_sweep(s.k.wire, &status);
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     runview_ask_stop(&s.view, runview_run(&s.view));
     CHECK_STR(s.app.own->answer[0], "after the running cells");
-    status.closing = status.after_cells = true; /* told elsewhere while it stands */
+    status.wish = WIRE_WISH_STOP_CELLS; /* told elsewhere while it stands */
     wire_set_sweep(s.k.wire, &status);
     s.app.own->on_answer(s.app.own->user, 0);
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP);
+    CHECK(is_told(&s, 9, WIRE_WISH_STOP_CELLS));
     status.running = 2;
-    status.paused = 1; /* "go" ends its pause then, not the stop */
+    status.paused = 1; /* alone: that goes on too */
     wire_set_sweep(s.k.wire, &status);
     runview_ask_stop(&s.view, runview_run(&s.view));
-    CHECK_STR(s.app.own->answer[0], "after the running cells");
+    CHECK_STR(s.app.own->answer[0], "take the stop back: the sweep goes on");
     s.view.told[0] = 'x'; /* the cell has ended, another one is shown */
     s.app.own->said[0] = '\0';
     s.app.own->on_answer(s.app.own->user, 3);
@@ -1115,12 +1127,11 @@ TEST(a_cells_stop_is_its_sweeps)
 /* By K and by R, and as the line of `:` says; of this process's as of another's. */
 TEST(a_stop_after_the_epoch_is_taken_back)
 {
-    struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .after_epoch = true};
+    struct wire_status status = {.run = 7, .state = WIRE_RUNNING, .wish = WIRE_WISH_STOP_EPOCH};
     struct record_run *run = lenet();
     struct wire_command command;
     struct record *record;
     struct shown s;
-    struct err e;
 
     record = open_going(&s, run);
     take(&s);
@@ -1128,8 +1139,7 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     runview_ask_stop(&s.view, runview_run(&s.view));
     CHECK_STR(s.app.own->answer[0], "after this epoch");
     s.app.own->on_answer(s.app.own->user, 0);
-    REQUIRE(wire_next_command(s.k.wire, &command, 0));
-    CHECK(command.kind == WIRE_STOP && command.how == WIRE_AFTER_EPOCH);
+    CHECK(is_told(&s, 7, WIRE_WISH_STOP_EPOCH));
     REQUIRE(s.app.own->lines == 1);
     CHECK_STR(app_log_line(&s.app, 0)->text, "stopping after this epoch; R takes that back");
     CHECK_STR(app_log_line(&s.app, 0)->from, runview_run(&s.view)->name);
@@ -1142,44 +1152,35 @@ TEST(a_stop_after_the_epoch_is_taken_back)
     REQUIRE(s.app.own->answers == 3);
     CHECK_STR(s.app.own->answer[0], "take the stop back: it goes on");
     s.app.own->on_answer(s.app.own->user, 0);
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 7);
+    CHECK(is_told(&s, 7, WIRE_WISH_RUN));
     CHECK_HAS(text_str(&s.app.did), "go ");
     REQUIRE(s.app.own->lines == 2);
     CHECK_STR(app_log_line(&s.app, 0)->text, "it goes on: the stop after this epoch is taken back");
     runview_resume(&s.view, runview_run(&s.view));
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(is_told(&s, 7, WIRE_WISH_RUN));
     s.app.own->on_answer(s.app.own->user, 1);
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_STOP);
-    status.after_epoch = false; /* taken back elsewhere while the box stands */
+    CHECK(is_told(&s, 7, WIRE_WISH_STOP));
+    status.wish = WIRE_WISH_RUN; /* taken back elsewhere while the box stands */
     wire_set_status(s.k.wire, &status);
     s.app.own->on_answer(s.app.own->user, 0);
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     runview_resume(&s.view, runview_run(&s.view));
     CHECK_STR(s.app.own->said, "It is at work already.");
-    status.state = WIRE_PAUSED; /* and was told to stop again, meanwhile */
-    status.after_epoch = true;
+    status.closing = true; /* the program leaves after this epoch */
+    wire_set_status(s.k.wire, &status);
+    CHECK(!strncmp(draw(&s, 21, 80), " stopping  lenet", 16) && !hints(&s, "take stop back"));
+    status.closing = false;
+    status.state = WIRE_PAUSED; /* which forgets a stop */
+    status.wish = WIRE_WISH_PAUSE;
+    wire_set_status(s.k.wire, &status);
     kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
     take(&s);
-    CHECK(hints(&s, "go on") && !hints(&s, "go on, no stop"));
+    CHECK(hints(&s, "go on") && !hints(&s, "take stop back"));
     CHECK_HAS(draw(&s, 21, 80), "p goes on");
-    wire_set_status(s.k.wire, &status);
-    CHECK(!strncmp(draw(&s, 21, 80), " paused, then stops  lenet", 26));
-    CHECK_HAS(draw(&s, 21, 120), "at step 0: p goes on to its stop, R without it");
-    text_clear(&s.text);
-    status_add(s.k.feed, &s.text, 100);
-    CHECK_HAS(text_str(&s.text), "paused, then stops  lenet");
-    CHECK(hints(&s, "go on, then stop") && hints(&s, "go on, no stop"));
-    runview_ask_stop(&s.view, runview_run(&s.view));
-    CHECK_HAS(text_str(&s.app.own->question), "? It is paused, and stops after this epoch.");
-    CHECK_STR(s.app.own->answer[0], "take the stop back: it goes on");
-    CHECK_INT(feed_take_stop_back(s.k.feed, runview_run(&s.view), &e), ERR_OK);
-    for (int i = 0; i < 2; i++) /* the first one ends the pause */
-        CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO);
-    CHECK(!wire_next_command(s.k.wire, &command, 0));
     runview_run(&s.view)->own = false;
-    CHECK(!hints(&s, "go on, no stop"));
-    runview_run(&s.view)->standing = RECORD_WORK_ENDS;
-    CHECK(hints(&s, "go on, no stop"));
+    CHECK(!hints(&s, "take stop back"));
+    runview_run(&s.view)->wish = WIRE_WISH_STOP_EPOCH; /* and has not gone on yet */
+    CHECK(hints(&s, "take stop back"));
     popup_close(&s.app);
     record_close(record);
     free(s.view.told);
@@ -1193,8 +1194,7 @@ TEST(r_lets_what_is_paused_go_on)
     struct wire_sweep_status sweep = {.sweep = 9,
                                       .state = WIRE_PAUSED,
                                       .name = "board",
-                                      .closing = true,
-                                      .after_cells = true,
+                                      .wish = WIRE_WISH_STOP_CELLS,
                                       .running = 1,
                                       .paused = 1};
     struct record_run *run = lenet();
@@ -1207,16 +1207,14 @@ TEST(r_lets_what_is_paused_go_on)
     kit_state(&s.k, 7, record_folder(record), WIRE_PAUSED, "");
     take(&s);
     runview_key(&s.view, &(struct key){.code = 'R'});
-    CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO && command.run == 7);
+    CHECK(is_told(&s, 7, WIRE_WISH_RUN));
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     CHECK_STR(s.app.own->said, "going on");
     runview_run(&s.view)->sweep = 9; /* a stop is its sweep's, and so is what takes that back */
     wire_set_sweep(s.k.wire, &sweep);
-    CHECK(hints(&s, "go on, then stop") && hints(&s, "go on, no stop"));
+    CHECK(hints(&s, "go on") && hints(&s, "take stop back"));
     runview_key(&s.view, &(struct key){.code = 'R'});
-    for (int i = 0; i < 2; i++) /* the first one ends the pause */
-        CHECK(wire_next_command(s.k.wire, &command, 0) && command.kind == WIRE_GO &&
-              command.run == 9);
+    CHECK(is_told(&s, 9, WIRE_WISH_RUN));
     CHECK(!wire_next_command(s.k.wire, &command, 0));
     CHECK_STR(s.app.own->said, "the sweep goes on: further cells begin");
     close_run(&s, record, run);
@@ -1263,7 +1261,7 @@ TEST(that_chorus_leaves_after_this_epoch_stands_in_the_log)
     take(&s);
     app_quit(&s.app);
     answer(&s, 0);
-    CHECK(was_sent(&s, WIRE_CLOSE, 0) && was_sent(&s, WIRE_STOP, 9) && was_sent(&s, WIRE_STOP, 7));
+    CHECK(was_sent(&s, WIRE_LEAVE, 0) && nothing_sent(&s)); /* that is no wish */
     REQUIRE(s.app.own->leaving && s.app.own->lines == 1);
     s.app.own->quitting = true;
     CHECK_STR(app_log_line(&s.app, 0)->text, "leaving after this epoch; q takes that back");
@@ -1271,8 +1269,7 @@ TEST(that_chorus_leaves_after_this_epoch_stands_in_the_log)
     answer(&s, 0);
     REQUIRE(!s.app.own->leaving && s.app.own->lines == 2);
     CHECK_STR(app_log_line(&s.app, 0)->text, "taken back: what runs goes on after this epoch too");
-    /* though the engine has not said yet that it has heard of the stop */
-    CHECK(was_sent(&s, WIRE_OPEN, 0) && was_sent(&s, WIRE_GO, 9) && was_sent(&s, WIRE_GO, 7));
+    CHECK(was_sent(&s, WIRE_STAY, 0) && nothing_sent(&s));
     free(setup);
     close_run(&s, record, run);
 }
@@ -1280,7 +1277,7 @@ TEST(that_chorus_leaves_after_this_epoch_stands_in_the_log)
 /* Where another program has taken the machine meanwhile, whatever key it was. */
 TEST(whatever_lets_a_paused_run_go_on_asks_first)
 {
-    struct wire_status status = {.run = 7, .state = WIRE_PAUSED, .after_epoch = true};
+    struct wire_status status = {.run = 7, .state = WIRE_PAUSED, .wish = WIRE_WISH_STOP_EPOCH};
     struct wire_sweep_status sweep = {
         .sweep = 9, .state = WIRE_PAUSED, .name = "board", .running = 1, .paused = 1};
     const char *was = getenv("CHORUS_CACHE");
@@ -1314,17 +1311,16 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     }
     runview_key(&s.view, &(struct key){.code = 'R'});
     answer(&s, 0);
-    for (int i = 0; i < 2; i++) /* the first one ends the pause */
-        CHECK(was_sent(&s, WIRE_GO, 7));
-    CHECK_HAS(text_str(&s.app.did), " --no-stop");
+    CHECK(is_told(&s, 7, WIRE_WISH_RUN) && nothing_sent(&s));
+    CHECK_HAS(text_str(&s.app.did), "go ");
     claim_drop(&s.app);
-    status.after_epoch = false;
+    status.wish = WIRE_WISH_PAUSE;
     wire_set_status(s.k.wire, &status);
     runview_key(&s.view, &(struct key){.code = 'K'});
     answer(&s, 0);
     CHECK(asks_of_other(&s) && !wire_next_command(s.k.wire, &command, 0));
     answer(&s, 0);
-    CHECK(was_sent(&s, WIRE_STOP, 7));
+    CHECK(is_told(&s, 7, WIRE_WISH_STOP_EPOCH));
     CHECK_STR(s.app.own->said, "it goes on to the end of this epoch, and stops; R takes that back");
     claim_drop(&s.app);
     for (int i = 0; i < 3; i += 2) { /* after this epoch; without this terminal */
@@ -1354,14 +1350,13 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     CHECK(was_sent(&s, WIRE_SKIP, 9));
     claim_drop(&s.app);
     sweep.state = WIRE_PAUSED;
-    sweep.closing = sweep.after_cells = true;
+    sweep.wish = WIRE_WISH_STOP_CELLS;
     wire_set_sweep(s.k.wire, &sweep);
     runview_key(&s.view, &(struct key){.code = 'R'});
     CHECK(asks_of_other(&s) && !wire_next_command(s.k.wire, &command, 0));
     answer(&s, 0);
-    for (int i = 0; i < 2; i++)
-        CHECK(was_sent(&s, WIRE_GO, 9));
-    CHECK_STR(text_str(&s.app.did), "go board --no-stop");
+    CHECK(is_told(&s, 9, WIRE_WISH_RUN) && nothing_sent(&s));
+    CHECK_STR(text_str(&s.app.did), "go board");
     claim_drop(&s.app);
     sweep.paused = 0; /* it computes beside the other one already */
     sweep.state = WIRE_RUNNING;
@@ -1369,7 +1364,7 @@ TEST(whatever_lets_a_paused_run_go_on_asks_first)
     kit_state(&s.k, 7, record_folder(record), WIRE_RUNNING, "");
     take(&s);
     runview_key(&s.view, &(struct key){.code = 'R'});
-    CHECK(was_sent(&s, WIRE_GO, 9));
+    CHECK(is_told(&s, 9, WIRE_WISH_RUN));
     runview_run(&s.view)->own = false; /* nor does one that a third program holds */
     runview_run(&s.view)->sweep = 0;
     runview_run(&s.view)->state = WIRE_PAUSED;

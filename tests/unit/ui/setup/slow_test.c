@@ -319,29 +319,6 @@ struct feed_run *feed_at(struct feed *f, size_t i)
     return NULL;
 }
 
-enum err_code feed_stop(struct feed *f, struct feed_run *run, enum wire_how how, struct err *e)
-{
-    (void)f;
-    (void)run;
-    (void)how;
-    (void)e;
-    return ERR_OK;
-}
-
-enum err_code feed_pause(struct feed *f, struct feed_run *run, bool go, struct err *e)
-{
-    (void)f;
-    (void)run;
-    (void)go;
-    (void)e;
-    return ERR_OK;
-}
-
-enum err_code feed_take_stop_back(struct feed *f, struct feed_run *run, struct err *e)
-{
-    return feed_pause(f, run, true, e);
-}
-
 bool train_begins(const struct app *app)
 {
     (void)app;
@@ -358,13 +335,6 @@ size_t train_tell(const struct app *app, struct text *words)
 void train_tick(struct app *app)
 {
     (void)app;
-}
-
-bool feed_ends_epoch(const struct feed *f, const struct feed_run *run)
-{
-    (void)f;
-    (void)run;
-    return false;
 }
 
 struct feed_work feed_work(const struct feed *f)
@@ -517,17 +487,17 @@ TEST(why_nothing_is_taken_from_the_queue_is_said_as_it_is)
     }
 }
 
-TEST(a_stop_that_leaving_would_forget_is_told_of)
+TEST(what_becomes_of_a_stop_after_the_cells_is_told_of)
 {
     struct wire_sweep_status status = {
-        .sweep = 7, .state = WIRE_RUNNING, .name = "board", .closing = true};
+        .sweep = 7, .state = WIRE_RUNNING, .name = "board", .wish = WIRE_WISH_STOP_CELLS};
 
     start_quit();
     kit.busy = true;
     wire_set_sweep(kit.app.config.wire, &status);
     answer();
-    CHECK_HAS(kit.question, "Left running it goes on to its end: the stop that was asked for is "
-                            "forgotten.");
+    CHECK_HAS(kit.question, "Left running, the sweep's running cells go on to their ends, and no "
+                            "further one begins.");
     end_quit();
 }
 

@@ -628,17 +628,18 @@ TEST(only_keys_that_do_something_are_offered)
         sweepview_sum(v.sweep);
         CHECK(has_hint_of(&v, '+') == (pane == SWEEPVIEW_BOARD));
         CHECK(has_hint_of(&v, 'd') == (pane == SWEEPVIEW_BOARD));
-        v.sweep->now->is.closing = v.sweep->now->is.after_cells = true;
+        v.sweep->now->is.wish = WIRE_WISH_STOP_CELLS;
         CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "R", "take stop back"));
-        v.sweep->now->is.after_cells = false;
+        v.sweep->now->is.wish = WIRE_WISH_RUN;
+        v.sweep->now->is.closing = true;
         CHECK(has_acts(&v, "pK"));
-        v.sweep->now->is.after_epoch = true;
+        v.sweep->now->is.wish = WIRE_WISH_STOP_EPOCH;
         CHECK(has_acts(&v, "pKR"));
         v.sweep->now->is = (struct wire_sweep_status){.state = WIRE_PAUSED};
         CHECK(has_acts(&v, "pK") && has_hint(sweepview_hints(&v), "p", "go on"));
-        v.sweep->now->is.closing = v.sweep->now->is.after_cells = true;
-        CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "p", "go on, then stop"));
-        CHECK(has_hint(sweepview_hints(&v), "R", "go on, no stop"));
+        v.sweep->now->is.wish = WIRE_WISH_STOP_CELLS;
+        CHECK(has_acts(&v, "pKR") && has_hint(sweepview_hints(&v), "p", "go on"));
+        CHECK(has_hint(sweepview_hints(&v), "R", "take stop back"));
         sweepview_free(v.sweep);
         v.sweep = NULL;
     }
@@ -908,6 +909,14 @@ TEST(what_was_dropped_is_not_shown_as_waiting_where_the_sweep_goes_on)
     wire_free(wire);
 }
 
+static bool is_told(struct wire *wire, enum wire_wish wish)
+{
+    struct wire_command command;
+
+    return wire_next_command(wire, &command, 0) && command.kind == WIRE_WISH &&
+           command.wish == wish;
+}
+
 TEST(a_cell_that_is_paused_alone_pauses_the_board)
 {
     struct wire *wire = wire_new(16);
@@ -939,62 +948,56 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     CHECK_INT(v->sweep->now->cell[1].state, WIRE_PAUSED);
     draw(v, 21, 80, &out);
     CHECK_HAS(text_str(&out), "1 paused");
-    status.closing = status.after_cells = true;
+    status.wish = WIRE_WISH_STOP_CELLS;
     status.running = status.paused = 1;
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     draw(v, 21, 80, &out);
-    CHECK_HAS(text_str(&out), "─ paused, then stops after the running cells ─");
+    CHECK_HAS(text_str(&out), "─ paused, then stops ─");
     CHECK(!strstr(text_str(&out), " left"));
     CHECK(!strstr(text_str(&out), "time known"));
     CHECK(!strstr(text_str(&out), "1 running"));
     CHECK(sweepview_act(v, 'p'));
-    REQUIRE(wire_next_command(wire, &command, 0));
-    CHECK_INT(command.kind, WIRE_GO);
+    CHECK(is_told(wire, WIRE_WISH_RUN));
     CHECK_STR(text_str(&app.did), "go board");
-    CHECK(sweepview_act(v, 'R')); /* the first ends the pause, the second takes the stop back */
-    for (int i = 0; i < 2; i++)
-        CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(sweepview_act(v, 'R')); /* does the same: one word ends the pause, and the stop */
+    CHECK(is_told(wire, WIRE_WISH_RUN));
     CHECK(!wire_next_command(wire, &command, 0));
-    CHECK_STR(text_str(&app.did), "go board --no-stop");
+    CHECK_STR(text_str(&app.did), "go board");
     text_clear(&out);
     sweepview_offers(v, &out);
-    CHECK_HAS(text_str(&out), "go board --no-stop\ngo board\nstop board\n");
+    CHECK_HAS(text_str(&out), "go board\nstop board\n");
     CHECK(sweepview_act(v, 'K'));
-    CHECK_STR(text_str(&own.question),
-              "It is paused, and stops after the running cells. Something else?");
+    CHECK_STR(text_str(&own.question), "It stops after the running cells. Something else?");
     CHECK_STR(own.answer[0], "take the stop back: the sweep goes on");
     popup_close(&app);
-    status.closing = status.after_cells = false;
+    status.wish = WIRE_WISH_RUN;
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     CHECK(sweepview_act(v, 'R')); /* what is paused alone goes on, as with p */
-    CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(is_told(wire, WIRE_WISH_RUN));
     CHECK(!wire_next_command(wire, &command, 0));
-    status.closing = status.after_cells = true;
+    status.wish = WIRE_WISH_STOP_CELLS;
     event.u.state.state = WIRE_RUNNING;
     wire_post(wire, &event);
     feed_take(app.feed, NULL, NULL);
     CHECK(sweepview_merge(v));
     CHECK_INT(v->sweep->now->cell[1].state, WIRE_RUNNING);
-    status.running = 2; /* one of them is paused alone: "go" would end its pause, not the stop */
+    status.running = 2; /* one of them is paused alone: that goes on too */
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     CHECK(sweepview_act(v, 'R'));
-    CHECK_STR(own.said, "It is at work already.");
+    CHECK(is_told(wire, WIRE_WISH_RUN));
     CHECK(!wire_next_command(wire, &command, 0));
     status.running = 1;
     status.paused = 0;
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     CHECK(sweepview_act(v, 'R')); /* where nothing is paused the stop is taken back */
-    REQUIRE(wire_next_command(wire, &command, 0));
-    CHECK_INT(command.kind, WIRE_GO);
+    CHECK(is_told(wire, WIRE_WISH_RUN));
     CHECK(sweepview_act(v, 'p'));
-    REQUIRE(wire_next_command(wire, &command, 0));
-    CHECK_INT(command.kind, WIRE_PAUSE);
-    status.after_cells = false;
-    status.after_epoch = true;
+    CHECK(is_told(wire, WIRE_WISH_PAUSE));
+    status.wish = WIRE_WISH_STOP_EPOCH;
     wire_set_sweep(wire, &status);
     CHECK(sweepview_merge(v));
     draw(v, 21, 80, &out);
@@ -1003,21 +1006,18 @@ TEST(a_cell_that_is_paused_alone_pauses_the_board)
     sweepview_offers(v, &out);
     CHECK(!strncmp(text_str(&out), "go board\n", 9));
     CHECK(sweepview_act(v, 'R'));
-    REQUIRE(wire_next_command(wire, &command, 0));
-    CHECK_INT(command.kind, WIRE_GO);
+    CHECK(is_told(wire, WIRE_WISH_RUN));
     CHECK(sweepview_act(v, 'K'));
     CHECK_STR(text_str(&own.question), "It stops after this epoch. Something else?");
     REQUIRE(own.answers == 3);
     CHECK_STR(own.answer[0], "take the stop back: the sweep goes on");
     own.on_answer(own.user, 1);
-    REQUIRE(wire_next_command(wire, &command, 0));
-    CHECK(command.kind == WIRE_STOP && command.how == WIRE_AFTER_STEP);
+    CHECK(is_told(wire, WIRE_WISH_STOP));
     own.on_answer(own.user, 2);
     CHECK(!wire_next_command(wire, &command, 0));
     own.on_answer(own.user, 0);
     CHECK_STR(text_str(&app.did), "go board");
-    REQUIRE(wire_next_command(wire, &command, 0));
-    CHECK_INT(command.kind, WIRE_GO);
+    CHECK(is_told(wire, WIRE_WISH_RUN));
     popup_close(&app);
     claim_close(&app);
     tasks_free(app.tasks);
@@ -1072,7 +1072,7 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
     REQUIRE(v->sweep);
     v->name = mem_text("board");
     for (int stops = 0; stops < 2; stops++) {
-        status.closing = status.after_cells = stops;
+        status.wish = stops ? WIRE_WISH_STOP_CELLS : WIRE_WISH_PAUSE;
         wire_set_sweep(wire, &status);
         CHECK(sweepview_merge(v));
         for (const char *key = "pRK"; *key; key++) {
@@ -1087,8 +1087,7 @@ TEST(a_paused_sweep_goes_on_behind_a_question)
     }
     CHECK(sweepview_act(v, 'R'));
     answer(&app, 0);
-    for (int i = 0; i < 2; i++)
-        CHECK(wire_next_command(wire, &command, 0) && command.kind == WIRE_GO);
+    CHECK(is_told(wire, WIRE_WISH_RUN) && !wire_next_command(wire, &command, 0));
     claim_drop(&app);
     status.state = WIRE_RUNNING;
     v->sweep->now->cell[0] = (struct live_cell){.known = true, .state = WIRE_PAUSED, .acc = NAN};
