@@ -3,6 +3,7 @@
 #include "base/system/trace.h"
 #include "base/text.h"
 #include "cli/args/launcher.h"
+#include "cli/args/options.h"
 #include "cli/args/signals.h"
 #include "cli/args/usage.h"
 #include "cli/out/print.h"
@@ -40,11 +41,29 @@ static bool is_verb(const char *name)
     return false;
 }
 
+/* `help` does not know the other verbs. */
+static int unknown_word(const char *word)
+{
+    const char *near = cli_nearest_verb(word);
+
+    if (!near)
+        near = spec_key_near(word);
+    if (near)
+        return cli_refuse("there is no command or key named %s; did you mean %s?", TEXT_CLEAN(word),
+                          near);
+    return cli_refuse(
+        "there is no command or key named %s; `chorus help` and `chorus help keys` list them",
+        *word ? TEXT_CLEAN(word) : "''");
+}
+
 static int dispatch(int argc, char **argv)
 {
     for (int i = 0; cli_verbs[i].name; i++)
-        if (!strcmp(cli_verbs[i].name, argv[0]))
-            return cli_verbs[i].run(argc, argv);
+        if (!strcmp(cli_verbs[i].name, argv[0])) {
+            int code = cli_verbs[i].run(argc, argv);
+
+            return code == CLI_ON ? unknown_word(argv[1]) : code;
+        }
     return unknown_verb(argv[0]);
 }
 

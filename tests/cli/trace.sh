@@ -23,6 +23,11 @@ until_true 20 state_is "$(ls -d results/*/ | tail -n 1)" done
 check "a process that goes on in the background writes to the same file" \
     [ "$(awk '{ split($2, id, "/"); seen[id[1]] = 1 } END { for (i in seen) n++; print n }' t.log)" -ge 2 ]
 
+rm t.log
+CHORUS_TRACE=cli CHORUS_TRACE_FILE=t.log exits 0 "$CHORUS" run tiny.ini backend=fake epochs=1 --quiet \
+    on_end="cd / && $CHORUS help lists"
+check "and one that begins in another folder" grep -q ' cli: with lists$' t.log
+
 CHORUS_TRACE=io:2 exits 0 "$CHORUS" ls
 check "the second level tells of reading" grep -q ': read ' t.log
 

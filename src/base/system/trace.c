@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@ unsigned char trace_level[TRACE_ROOMS];
 
 static const char *const names[TRACE_ROOMS] = {"io", "record", "engine", "wire", "ui", "cli"};
 static int where = STDERR_FILENO;
+static bool on;
 static _Thread_local char work[64];
 
 static enum err_code take_room(const char *word, size_t n, struct err *e)
@@ -39,6 +42,7 @@ static enum err_code take_room(const char *word, size_t n, struct err *e)
 enum err_code trace_start(struct err *e)
 {
     const char *rooms = getenv("CHORUS_TRACE"), *path = getenv("CHORUS_TRACE_FILE");
+    char whole[PATH_MAX];
 
     if (!rooms || !*rooms)
         return ERR_OK;
@@ -53,13 +57,17 @@ enum err_code trace_start(struct err *e)
         where = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
         if (where < 0)
             return err_errno(e, "cannot open %s, which CHORUS_TRACE_FILE names", path);
+        if (realpath(path, whole)) /* a process that begins in another folder means the same file */
+            setenv("CHORUS_TRACE_FILE", whole, 1);
     }
+    on = true;
     return ERR_OK;
 }
 
 void trace_work(const char *name)
 {
-    snprintf(work, sizeof work, "%s", name ? name : "");
+    if (on)
+        snprintf(work, sizeof work, "%s", name ? name : "");
 }
 
 void trace_say(enum trace_room room, const char *fmt, ...)
