@@ -609,7 +609,7 @@ open("screen", "wb").write(seen)
 status = os.waitpid(pid, 0)[1]
 sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 99)
 PY
-    python3 screen.py "$CHORUS" run slow.ini --jobs 2
+    python3 screen.py "$CHORUS" run slow.ini train_limit=12000 --jobs 2 # long enough to be drawn
     check "a sweep on a terminal" test $? = 0
     check "a line for a cell that runs" grep -qaE "lr=0.0[25] batch=[46]0  epoch [0-9]+/40 .* %" screen
     check "one for the sweep" grep -qaE "^([^c]*)[0-9] of 4 cells  .* left" screen
